@@ -264,7 +264,8 @@ class DistributedRun {
     const auto earlier = [](const Failure& a, const Failure& b) {
       return std::tie(a.absent, a.piece) < std::tie(b.absent, b.piece);
     };
-    const auto first = static_cast<int>(std::ranges::min_element(all, earlier) - all.begin());
+    const auto first =
+        static_cast<int>(std::min_element(all.begin(), all.end(), earlier) - all.begin());
     if (all[first].absent != 0) return false;
     error.kind = all[first].kind;
     error.what = ranks_.broadcast_text(error.what, first);

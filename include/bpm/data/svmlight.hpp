@@ -183,9 +183,9 @@ LabelledData<Eigen::SparseMatrix<Scalar, Eigen::RowMajor>> read_svmlight_sparse(
   LabelledData<Matrix> data{Matrix(std::ssize(entries.labels), entries.width),
                             std::move(entries.labels)};
   data.inputs.resizeNonZeros(std::ssize(entries.values));
-  std::ranges::copy(entries.starts, data.inputs.outerIndexPtr());
-  std::ranges::copy(entries.columns, data.inputs.innerIndexPtr());
-  std::ranges::copy(entries.values, data.inputs.valuePtr());
+  std::copy(entries.starts.begin(), entries.starts.end(), data.inputs.outerIndexPtr());
+  std::copy(entries.columns.begin(), entries.columns.end(), data.inputs.innerIndexPtr());
+  std::copy(entries.values.begin(), entries.values.end(), data.inputs.valuePtr());
   data.notes = std::move(entries.notes);
   return data;
 }

@@ -74,10 +74,12 @@ void note_count(const Numbers& column, std::string_view name, const TableLines& 
   constexpr std::ptrdiff_t enough = 10;
   if (std::ssize(column) < enough) return;
   std::vector<double> values(column.begin(), column.end());
-  if (!std::ranges::all_of(values, [](double v) { return v == std::floor(v); })) return;
-  const bool ascends = std::ranges::is_sorted(values);
-  std::ranges::sort(values);
-  if (std::ranges::adjacent_find(values) != values.end()) return;
+  if (std::any_of(values.begin(), values.end(), [](double v) { return v != std::floor(v); })) {
+    return;
+  }
+  const bool ascends = std::is_sorted(values.begin(), values.end());
+  std::sort(values.begin(), values.end());
+  if (std::adjacent_find(values.begin(), values.end()) != values.end()) return;
   const double first = values.front();
   const bool counts = ascends && (first == 0 || first == 1) &&
                       values.back() - first == static_cast<double>(values.size() - 1);
@@ -112,7 +114,7 @@ class MixedColumn {
   [[nodiscard]] bool holds_words() const {
     const auto is_nan = [](double v) { return std::isnan(v); };
     return kind_ == MixedTable::Kind::words || first_word_.has_value() ||
-           (!kind_ && perhaps_missing_ && std::ranges::all_of(numbers_, is_nan));
+           (!kind_ && perhaps_missing_ && std::all_of(numbers_.begin(), numbers_.end(), is_nan));
   }
 
   /// Moves the content to `column`. \throws DataError on too many words for categories.
@@ -323,7 +325,7 @@ BPM_INLINE LabelledData<MixedTable> read_mixed_table(std::istream& stream, std::
     }
     detail::note_count(column.numbers, name, lines, i, data.notes);
     may_be_names = may_be_names && column.rows() > 2 && !column.word_of.empty() &&
-                   std::ranges::count(column.word_of, column.word_of[0]) == 1;
+                   std::count(column.word_of.begin(), column.word_of.end(), column.word_of[0]) == 1;
   }
   if (may_be_names) lines.ask_for_header("words that no other line has");
   if (lines.may_be_names() && labels.first_is_alone()) lines.ask_for_header();

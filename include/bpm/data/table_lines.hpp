@@ -147,7 +147,7 @@ class TableLines {
   /// Returns whether a blank line has as many tabs as the first line: all its values are missing.
   [[nodiscard]] bool is_row_of_nothing(std::string_view line) const {
     return delimiter_ == '\t' && first_.fields.size() > 1 &&
-           static_cast<std::size_t>(std::ranges::count(line, '\t')) + 1 == width();
+           static_cast<std::size_t>(std::count(line.begin(), line.end(), '\t')) + 1 == width();
   }
 
   /// Splits a line into fields, and replaces doubled quotes in the line itself.
@@ -223,7 +223,7 @@ class TableLines {
 
   /// Returns whether the settings ignore a column of the first line.
   [[nodiscard]] bool is_ignored(std::size_t i) const {
-    return std::ranges::any_of(settings_.ignored, [&](const auto& one) {
+    return std::any_of(settings_.ignored.begin(), settings_.ignored.end(), [&](const auto& one) {
       const auto* const index = std::get_if<Eigen::Index>(&one);
       return index != nullptr ? static_cast<std::size_t>(*index) == i
                               : std::get<std::string>(one) == first_.fields[i];
@@ -232,7 +232,7 @@ class TableLines {
 
   /// Returns the only column of a name in the first line. \throws DataError.
   [[nodiscard]] std::size_t column_of(std::string_view wanted) const {
-    const auto found = std::ranges::find(first_.fields, wanted);
+    const auto found = std::find(first_.fields.begin(), first_.fields.end(), wanted);
     ensure<DataError>(found != first_.fields.end(), name_, ":", first_.number, ": found no column ",
                       Quoted{wanted}, ", expected one of ", ColumnList{first_.fields});
     ensure<DataError>(std::find(found + 1, first_.fields.end(), wanted) == first_.fields.end(),
@@ -249,15 +249,16 @@ class TableLines {
       for (const std::string& wanted : settings_.features) {
         features_.push_back(column_of(wanted));
         const std::variant<Eigen::Index, std::string> named(wanted);
-        ensure<DataError>(std::ranges::count(settings_.ignored, named) == 0, name_, ":",
-                          first_.number, ": found the feature ", Quoted{wanted},
-                          " among the ignored columns, expected it to be used");
+        ensure<DataError>(
+            std::count(settings_.ignored.begin(), settings_.ignored.end(), named) == 0, name_, ":",
+            first_.number, ": found the feature ", Quoted{wanted},
+            " among the ignored columns, expected it to be used");
       }
       find_other_label();
-      ensure<DataError>(std::ranges::find(features_, label_) == features_.end(), name_, ":",
-                        first_.number, ": found the label in column ", label_ + 1,
+      ensure<DataError>(std::find(features_.begin(), features_.end(), label_) == features_.end(),
+                        name_, ":", first_.number, ": found the label in column ", label_ + 1,
                         ", which is one of the features, expected it in another");
-      if (!std::ranges::is_sorted(features_)) {
+      if (!std::is_sorted(features_.begin(), features_.end())) {
         notes_.push_back(join(name_, ": the columns are in another order, and matched by name"));
       }
       const std::size_t used = features_.size() + (label_ < width() ? 1 : 0);
@@ -284,9 +285,10 @@ class TableLines {
     if (column == nullptr || *column != TableSettings::LabelColumn::last) return;
     std::vector<std::size_t> others;
     for (std::size_t i = 0; i < width(); ++i) {
-      if (std::ranges::find(features_, i) == features_.end() && !is_ignored(i)) others.push_back(i);
+      const auto used = std::find(features_.begin(), features_.end(), i);
+      if (used == features_.end() && !is_ignored(i)) others.push_back(i);
     }
-    const bool is_last = std::ranges::find(others, label_) != others.end();
+    const bool is_last = std::find(others.begin(), others.end(), label_) != others.end();
     if (is_last ? others.size() == 1 : others.size() != 1) return;
     if (!is_last) label_ = others[0];
     notes_.push_back(
@@ -319,10 +321,11 @@ class TableLines {
     if (settings_.header != TableSettings::Header::automatic) {
       return settings_.header == TableSettings::Header::yes;
     }
+    const auto is_there = [&](const std::string& wanted) {
+      return std::find(first_.fields.begin(), first_.fields.end(), wanted) != first_.fields.end();
+    };
     if (!settings_.features.empty() &&
-        std::ranges::all_of(settings_.features, [&](const std::string& wanted) {
-          return std::ranges::find(first_.fields, wanted) != first_.fields.end();
-        })) {
+        std::all_of(settings_.features.begin(), settings_.features.end(), is_there)) {
       return true;
     }
     if (const auto from = first_count(first_.fields); from && more_ && !first_count(line_.fields)) {
@@ -352,7 +355,7 @@ class TableLines {
     for (std::size_t i = 0; i < std::min(width(), line_.fields.size()); ++i) {
       const std::string_view field = first_.fields[i];
       if (i != label_ && !is_number(field) && !is_missing(field) && is_number(line_.fields[i])) {
-        if (std::ranges::any_of(first_.fields, is_number)) {
+        if (std::any_of(first_.fields.begin(), first_.fields.end(), is_number)) {
           notes_.push_back(join(name_, ": the first line has numbers and ", Quoted{field},
                                 ", and is taken for names of columns"));
         }
@@ -363,9 +366,7 @@ class TableLines {
     for (const auto* list : {&settings_.words, &settings_.ignored}) {
       for (const auto& column : *list) {
         const auto* wanted = std::get_if<std::string>(&column);
-        if (wanted != nullptr && std::ranges::find(first_.fields, *wanted) != first_.fields.end()) {
-          return true;
-        }
+        if (wanted != nullptr && is_there(*wanted)) return true;
       }
     }
     return false;

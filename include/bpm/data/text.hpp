@@ -105,7 +105,8 @@ inline constexpr bool from_chars_reads_double = false;
 
 /// Returns whether the text equals a lower-case word, in any case.
 [[nodiscard]] inline bool is_word(std::string_view text, std::string_view word) {
-  return std::ranges::equal(text, word, {}, [](char c) { return c | 0x20; });
+  return std::equal(text.begin(), text.end(), word.begin(), word.end(),
+                    [](char c, char lower) { return (c | 0x20) == lower; });
 }
 
 /// Returns the text as a double, as `parse_number` does, by `std::strtod`: for standard libraries
@@ -306,8 +307,9 @@ struct MissingWords {
   [[nodiscard]] bool among_words(std::string_view text) const {
     constexpr std::string_view known[] = {"na", "n/a", "#n/a", "nan", "null"};
     const auto is = [text](std::string_view word) { return is_word(text, word); };
-    return text.empty() || text == "?" || text == "\\N" || std::ranges::any_of(known, is) ||
-           std::ranges::find(more, text) != more.end();
+    return text.empty() || text == "?" || text == "\\N" ||
+           std::any_of(std::begin(known), std::end(known), is) ||
+           std::find(more.begin(), more.end(), text) != more.end();
   }
   /// Returns true also for a point, hyphens or None, which are words in columns of words.
   [[nodiscard]] bool among_numbers(std::string_view text) const {
@@ -361,7 +363,7 @@ class LabelWords {
     std::vector<std::size_t> counts(ids_.size(), 0);
     for (const int id : labels_) ++counts[static_cast<std::size_t>(id)];
     return counts.size() > 2 && counts[0] == 1 &&
-           (others_may || std::ranges::count(counts, 1U) == 1) && is_word(0);
+           (others_may || std::count(counts.begin(), counts.end(), 1U) == 1) && is_word(0);
   }
 
   [[nodiscard]] bool empty() const { return labels_.empty(); }
@@ -383,7 +385,7 @@ class LabelWords {
 
  private:
   [[nodiscard]] bool is_word(int id) const {
-    return std::ranges::any_of(ids_, [id](const auto& one) {
+    return std::any_of(ids_.begin(), ids_.end(), [id](const auto& one) {
       return one.second == id && !parse_number<double>(one.first);
     });
   }

@@ -167,7 +167,7 @@ template <detail::Flags Correct = std::vector<bool>>
 
   const std::size_t n = scores.size();
   auto order = detail::rejection_order(scores, f);
-  std::ranges::reverse(order);  // Highest first.
+  std::reverse(order.begin(), order.end());  // Highest first.
   constexpr std::size_t steps = 20;
   const std::size_t first = std::min(n, 2 * result.needed);
   std::size_t accepted = 0;
@@ -210,12 +210,13 @@ template <detail::Flags Correct = std::vector<bool>>
   detail::check_size(f, "predicted", predicted.size(), scores.size(), "one per score");
   detail::check_delta(f, "risk", risk);
   detail::check_delta(f, "delta", delta);
-  detail::check(!classes.empty() && std::ranges::is_sorted(classes, std::less_equal<>{}), f,
-                "classes", "must hold a label, and ascend");
+  detail::check(!classes.empty() && std::adjacent_find(classes.begin(), classes.end(),
+                                                       std::greater_equal<>{}) == classes.end(),
+                f, "classes", "must hold a label, and ascend");
   std::vector<std::vector<double>> of_class(classes.size());
   std::vector<std::vector<bool>> right(classes.size());
   for (std::size_t i = 0; i < predicted.size(); ++i) {
-    const auto at = std::ranges::lower_bound(classes, predicted[i]);
+    const auto at = std::lower_bound(classes.begin(), classes.end(), predicted[i]);
     detail::check(at != classes.end() && *at == predicted[i], f, detail::join("predicted[", i, "]"),
                   "is ", predicted[i], ", must be one of the given classes");
     const auto c = static_cast<std::size_t>(at - classes.begin());

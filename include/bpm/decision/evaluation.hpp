@@ -168,18 +168,16 @@ template <detail::Flags Positive>
   }
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, std::ranges::greater{}, [&](std::size_t i) { return scores[i]; });
+  std::sort(order.begin(), order.end(), [&](auto i, auto j) { return scores[i] > scores[j]; });
   const double all = static_cast<double>(scores.size());
-  const auto is_positive = [&](std::size_t i) {
-    return static_cast<bool>(std::ranges::begin(positive)[static_cast<std::ptrdiff_t>(i)]);
-  };
+  const auto is_positive = std::ranges::begin(positive);
   double positives = 0;
-  for (const std::size_t i : order) positives += is_positive(i) ? 1 : 0;
+  for (const std::size_t i : order) positives += is_positive[i] ? 1 : 0;
   if (positives == 0 || positives == all) return {};
   std::vector<RocPoint> curve{{}};
   double found = 0;
   for (std::size_t k = 0; k < order.size(); ++k) {
-    found += is_positive(order[k]) ? 1 : 0;
+    found += is_positive[order[k]] ? 1 : 0;
     if (k + 1 < order.size() && scores[order[k + 1]] == scores[order[k]]) continue;
     curve.push_back({(static_cast<double>(k + 1) - found) / (all - positives), found / positives});
   }
@@ -243,14 +241,15 @@ BPM_INLINE std::vector<Eigen::Index> class_indices(std::span<const int> labels,
                                                    std::string_view function) {
   check(rows > 0, function, "inputs", "are none, must be at least one");
   check_size(function, "labels", labels.size(), rows, "one per input");
-  check(classes.size() >= 2 && std::ranges::is_sorted(classes, std::less_equal<>{}), function,
-        "classes", "must be at least two, and ascend");
+  check(classes.size() >= 2 && std::adjacent_find(classes.begin(), classes.end(),
+                                                  std::greater_equal<>{}) == classes.end(),
+        function, "classes", "must be at least two, and ascend");
   check_size(function, "columns", columns,
              columns == 1 && classes.size() == 2 ? 1 : std::ssize(classes),
              "one per class; of two classes one may do");
   std::vector<Eigen::Index> indices(labels.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto at = std::ranges::lower_bound(classes, labels[i]);
+    const auto at = std::lower_bound(classes.begin(), classes.end(), labels[i]);
     check(at != classes.end() && *at == labels[i], function, join("labels[", i, "]"), "is ",
           labels[i], ", must be one of the given classes");
     indices[i] = at - classes.begin();

@@ -45,7 +45,7 @@ struct LinearWeights {
   }
   void clear() {
     numbers.fill(0);
-    std::ranges::fill(sums, 0.0);
+    std::fill(sums.begin(), sums.end(), 0.0);
   }
 };
 

@@ -84,8 +84,9 @@ template <class Scalar, class Sampler>
   const std::vector<PointIndex> half = stratified_part(labels, labels.size() / 2, settings.seed);
   const std::vector<int> half_labels = labels_at(labels, half);
   const double more = static_cast<double>(labels.size()) / static_cast<double>(half.size());
-  const auto alone = std::ranges::count_if(
-      folds.classes, [&](int label) { return std::ranges::count(half_labels, label) < 2; });
+  const auto alone = std::count_if(folds.classes.begin(), folds.classes.end(), [&](int label) {
+    return std::count(half_labels.begin(), half_labels.end(), label) < 2;
+  });
   if (!(whole.slope > 0) || more < 1.2 || alone > 0) return 0;
   ChoiceCandidate part{.relative_lambda = whole.relative_lambda, .label_noise = whole.label_noise};
   try_boundaries<Scalar>(
@@ -348,10 +349,8 @@ BPM_INLINE std::vector<PointIndex> stratified_part(std::span<const int> labels, 
     while (end < order.size() && labels[order[end]] == labels[order[begin]]) ++end;
     const std::size_t count = end - begin;
     const std::size_t share = labels.size() <= most ? count : count * most / labels.size();
-    const auto taken =
-        static_cast<std::ptrdiff_t>(std::min(count, std::max<std::size_t>(10, share)));
-    part.insert(part.end(), order.begin() + static_cast<std::ptrdiff_t>(begin),
-                order.begin() + static_cast<std::ptrdiff_t>(begin) + taken);
+    const std::size_t taken = std::min(count, std::max<std::size_t>(10, share));
+    for (std::size_t i = begin; i < begin + taken; ++i) part.push_back(order[i]);
   }
   std::sort(part.begin(), part.end());
   return part;

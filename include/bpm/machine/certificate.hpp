@@ -93,7 +93,8 @@ void check_compression(const ClassifierParts<Kernel, Inputs>& parts) {
   allow(!parts.standardisation,
         "has inputs standardised by the training set, whose means change when points go");
   allow(
-      !parts.encoding || std::ranges::none_of(parts.encoding->columns, &made_by_rows),
+      !parts.encoding || std::none_of(parts.encoding->columns.begin(),
+                                      parts.encoding->columns.end(), &made_by_rows),
       "has words or missing values encoded by the training set, whose categories and means change "
       "when points go; encode by other rows, and certify before with_encoding");
   allow(parts.offsets.empty() || !parts.offsets_move_labels,

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -165,7 +164,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
         "has the ", what, " ", boundary,
         by_noise ? ", must be at least 0 and below 1/2" : ", must be finite and not negative");
   }
-  detail::check(std::ranges::is_sorted(boundaries), f, "grid", "has ", what,
+  detail::check(std::is_sorted(boundaries.begin(), boundaries.end()), f, "grid", "has ", what,
                 "s that do not ascend");
   const std::ptrdiff_t n = detail::input_count(inputs);
   std::vector<int> classes = detail::check_labels(n, labels, f);
@@ -240,7 +239,8 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                                     what, "s to the grid"));
   }
   const auto near = [&](const ChoiceCandidate& one) {  // Boundaries next to this one.
-    const auto found = std::ranges::find(boundaries, one.relative_lambda + one.label_noise);
+    const auto found =
+        std::find(boundaries.begin(), boundaries.end(), one.relative_lambda + one.label_noise);
     const auto l = static_cast<std::size_t>(found - boundaries.begin());
     return std::pair(l == 0 ? 0 : l - 1, std::min(l + 2, boundaries.size()));
   };
@@ -299,14 +299,16 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
       detail::boundary_of(winner, values_of(winner, part.points), folds, part, machine.sampler(),
                           grid.draws, settings_of(winner), control);
   check_not_stopped();
-  std::ranges::copy_if(candidates, std::back_inserter(boundary.candidates),
-                       [&](const ChoiceCandidate& one) {
-                         return one.kernel == winner.kernel && one.bias == winner.bias &&
-                                one.one_against_one == winner.one_against_one;
-                       });
-  std::ranges::stable_sort(boundary.candidates, {}, [](const ChoiceCandidate& one) {
-    return one.relative_lambda + one.label_noise;
-  });
+  for (const ChoiceCandidate& one : candidates) {
+    if (one.kernel == winner.kernel && one.bias == winner.bias &&
+        one.one_against_one == winner.one_against_one) {
+      boundary.candidates.push_back(one);
+    }
+  }
+  std::stable_sort(boundary.candidates.begin(), boundary.candidates.end(),
+                   [](const ChoiceCandidate& a, const ChoiceCandidate& b) {
+                     return a.relative_lambda + a.label_noise < b.relative_lambda + b.label_noise;
+                   });
   return {detail::with_choice(machine, grid.kernels[winner.kernel], settings_of(winner), boundary),
           candidates,
           *best,

@@ -137,8 +137,9 @@ BPM_INLINE void DrawMean::set_centre(const CentreOfMass& centre) {
   for (const auto* numbers : {&centre.coefficients, &centre.outputs}) {
     check(std::ssize(*numbers) == size(), "sampler", "centre", "has ", centre.coefficients.size(),
           " coefficients and ", centre.outputs.size(), " outputs, expected ", size(), " of each");
-    check(std::ranges::all_of(*numbers, [](double number) { return std::isfinite(number); }),
-          "sampler", "centre", "has numbers that are not finite");
+    for (const double number : *numbers) {
+      check(std::isfinite(number), "sampler", "centre", "has numbers that are not finite");
+    }
   }
   coefficients_ = centre.coefficients;
   outputs_ = centre.outputs;

@@ -190,7 +190,9 @@ BPM_INLINE OutputsLeftOut::OutputsLeftOut(std::span<const DrawMean> means,
     std::vector<const KeptDraw*> one;
     for (const DrawMean& mean : means) {
       const auto& noted = mean.left_out();
-      const auto found = std::ranges::lower_bound(noted, first.number, {}, &KeptDraw::number);
+      const auto found = std::lower_bound(
+          noted.begin(), noted.end(), first.number,
+          [](const KeptDraw& draw, std::uint64_t number) { return draw.number < number; });
       if (found != noted.end() && found->number == first.number &&
           found->support == first.support) {
         one.push_back(&*found);

@@ -179,7 +179,7 @@ void warn_of_units(const Kernel& kernel, const I& inputs, std::span<const double
       }
     }
     if (deviations.size() < 2) return;
-    std::ranges::sort(deviations);
+    std::sort(deviations.begin(), deviations.end());
     const double middle = deviations[(deviations.size() - 1) / 2].first;
     constexpr double far = 10;
     if (deviations.back().first > far * middle) {
@@ -265,7 +265,8 @@ BPM_INLINE std::vector<FitWarning> fit_warnings(const Subproblems& problems,
              (p < shifts.size() ? shifts[p] : 0);
     };
     ++predicted[class_of_outputs(std::ssize(means), output)];
-    const auto own_class = std::ranges::lower_bound(problems.classes, labels[i]);
+    const auto own_class =
+        std::lower_bound(problems.classes.begin(), problems.classes.end(), labels[i]);
     ++counts[static_cast<std::size_t>(own_class - problems.classes.begin())];
   }
   for (std::size_t c = 0; c < predicted.size(); ++c) {

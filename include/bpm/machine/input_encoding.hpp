@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -219,7 +218,8 @@ struct TableEncoding {
   void check(const char* function) const;
   /// Returns whether values may be missing, for `TableSettings::missing`.
   [[nodiscard]] bool fills() const {
-    return std::ranges::all_of(columns, [](const Column& one) { return one.fill.has_value(); });
+    return std::all_of(columns.begin(), columns.end(),
+                       [](const Column& one) { return one.fill.has_value(); });
   }
 
  private:
@@ -243,7 +243,8 @@ struct TableEncoding {
                                                   const MixedTable::Column& column) {
     std::vector<int> places;
     for (const std::string& word : column.words) {
-      const auto found = std::ranges::lower_bound(encoded.categories, word);
+      const auto found =
+          std::lower_bound(encoded.categories.begin(), encoded.categories.end(), word);
       const bool known = found != encoded.categories.end() && *found == word;
       places.push_back(known ? static_cast<int>(found - encoded.categories.begin()) : -1);
     }
@@ -345,9 +346,9 @@ BPM_INLINE std::vector<std::string> TableEncoding::unknown(const MixedTable& tab
     const auto is_unknown = [&](int word) {
       return word >= 0 && places[static_cast<std::size_t>(word)] < 0;
     };
-    const auto count = std::ranges::count_if(column.word_of, is_unknown);
+    const auto count = std::count_if(column.word_of.begin(), column.word_of.end(), is_unknown);
     if (count == 0) continue;
-    const int word = *std::ranges::find_if(column.word_of, is_unknown);
+    const int word = *std::find_if(column.word_of.begin(), column.word_of.end(), is_unknown);
     notes.push_back(detail::join(
         "feature ", c + 1, named(columns[c].name), ": ", count,
         count == 1 ? " row has" : " rows have", " a word that training has not seen, such as '",
@@ -369,7 +370,8 @@ BPM_INLINE std::vector<std::string> TableEncoding::feature_names() const {
 
 BPM_INLINE void TableEncoding::check(const char* function) const {
   for (const Column& column : columns) {
-    detail::check(std::ranges::is_sorted(column.categories, std::less_equal<>{}) &&
+    detail::check(std::adjacent_find(column.categories.begin(), column.categories.end(),
+                                     std::greater_equal<>{}) == column.categories.end() &&
                       (column.categories.empty() || column.kind == MixedTable::Kind::words),
                   function, "encoding", "has categories", named(column.name),
                   " that do not ascend, or are of numbers");
@@ -381,8 +383,10 @@ BPM_INLINE void TableEncoding::check(const char* function) const {
 BPM_INLINE void TableEncoding::check_column(const MixedTable::Column& column, std::size_t c,
                                             std::ptrdiff_t rows, const char* function) {
   detail::check_size(function, "table", column.rows(), rows, "rows in every column");
-  detail::check(std::ranges::is_sorted(column.words, std::less_equal<>{}), function, "table",
-                "has words that do not ascend in feature ", c + 1, named(column.name));
+  detail::check(std::adjacent_find(column.words.begin(), column.words.end(),
+                                   std::greater_equal<>{}) == column.words.end(),
+                function, "table", "has words that do not ascend in feature ", c + 1,
+                named(column.name));
   for (const int word : column.word_of) {
     detail::check(word < std::ssize(column.words), function, "table", "has word ", word,
                   " in feature ", c + 1, named(column.name), ", must be below ",

@@ -89,7 +89,8 @@ inline void check_places(const std::optional<Eigen::Index>& label,
           ", the columns of the table");
   }
   const Eigen::Index place = label.value_or(0);
-  check(!label || (place >= 0 && place < width && !std::ranges::binary_search(ignored, place)),
+  check(!label || (place >= 0 && place < width &&
+                   !std::binary_search(ignored.begin(), ignored.end(), place)),
         function, "label_column", "is ", place, ", must be below ", width,
         ", the columns of the table, and not ignored");
 }
@@ -232,13 +233,14 @@ BPM_INLINE std::vector<std::vector<PointIndex>> points_of_pairs(const std::vecto
                                                                 std::span<const int> labels) {
   std::vector<std::vector<PointIndex>> of_class(classes.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto found = std::ranges::lower_bound(classes, labels[i]);
+    const auto found = std::lower_bound(classes.begin(), classes.end(), labels[i]);
     of_class[static_cast<std::size_t>(found - classes.begin())].push_back(
         static_cast<PointIndex>(i));
   }
   std::vector<std::vector<PointIndex>> pairs(pair_count(classes.size()));
   for_each_pair(classes.size(), [&](std::size_t pair, std::size_t a, std::size_t b) {
-    std::ranges::merge(of_class[a], of_class[b], std::back_inserter(pairs[pair]));
+    std::merge(of_class[a].begin(), of_class[a].end(), of_class[b].begin(), of_class[b].end(),
+               std::back_inserter(pairs[pair]));
   });
   return pairs;
 }

@@ -187,18 +187,19 @@ BPM_INLINE FinishedPiece DrawStore::read(const DrawPiece& piece) const {
               from.take_all(solution.left_out_outputs, left_out),
           short_of_it);
     // A correct checksum does not exclude contents crafted to have it.
-    const auto finite = [](double number) { return std::isfinite(number); };
     const auto ascend = [&](const std::vector<PointIndex>& list) {
-      return std::ranges::adjacent_find(list, std::ranges::greater_equal()) == list.end() &&
+      return std::adjacent_find(list.begin(), list.end(), std::greater_equal<>{}) == list.end() &&
              (list.empty() ||
               (list.front() >= 0 && static_cast<std::uint64_t>(list.back()) < points));
     };
     sound(ascend(solution.support), "its support points do not ascend, or are none");
     sound(ascend(solution.left_out), "its points left out do not ascend, or are none");
-    sound(std::ranges::all_of(solution.coefficients, finite) &&
-              std::ranges::all_of(solution.outputs, finite) &&
-              std::ranges::all_of(solution.left_out_outputs, finite),
-          "it has numbers that are not finite");
+    for (const auto* list :
+         {&solution.coefficients, &solution.outputs, &solution.left_out_outputs}) {
+      for (const double number : *list) {
+        sound(std::isfinite(number), "it has numbers that are not finite");
+      }
+    }
     finished.solutions.push_back(std::move(solution));
   }
   sound(from.done(), "it is too long");

@@ -152,10 +152,11 @@ class MemberReader {
     if constexpr (std::same_as<Member, RandomEngine>) {
       const auto words = file_->list<std::uint64_t>(key);
       EngineWords state{};
-      ensure<DataError>(words.size() == state.size() &&
-                            std::ranges::any_of(words, [](auto word) { return word != 0; }),
-                        file_->name(), ": the array '", key, "' is no state of a random engine");
-      std::ranges::copy(words, state.begin());
+      ensure<DataError>(
+          words.size() == state.size() &&
+              std::any_of(words.begin(), words.end(), [](auto word) { return word != 0; }),
+          file_->name(), ": the array '", key, "' is no state of a random engine");
+      std::copy(words.begin(), words.end(), state.begin());
       member = std::bit_cast<RandomEngine>(state);
     } else if constexpr (std::same_as<Member, Eigen::MatrixXd>) {
       member = read_matrix<double>(*file_, key);
@@ -186,7 +187,7 @@ class MemberReader {
         member = std::move(numbers);
       } else {
         member = Member(std::ssize(numbers));
-        std::ranges::copy(numbers, member.data());
+        std::copy(numbers.begin(), numbers.end(), member.data());
       }
     }
   }

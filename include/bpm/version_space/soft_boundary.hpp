@@ -185,7 +185,7 @@ class SoftBoundary {
     }
     for (const auto& [label, weight] : class_weights_) {
       const std::span<const int> known = classes.empty() ? class_labels : classes;
-      detail::check(std::ranges::find(known, label) != known.end(),
+      detail::check(std::find(known.begin(), known.end(), label) != known.end(),
                     "SoftBoundary::with_class_weights", "weights", "have the label ", label,
                     ", which no point has");
       for (std::size_t i = 0; i < m; ++i) {

@@ -63,8 +63,8 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
     for (const EpPosterior& posterior : *posteriors_) {
       detail::check_posterior(posterior, f);
       for (const PointIndex pivot : posterior.pivots) {
-        detail::check(std::ranges::binary_search(this->support(), pivot), f, "posteriors",
-                      "have the pivot ", pivot, ", which the support lacks");
+        detail::check(std::binary_search(this->support().begin(), this->support().end(), pivot), f,
+                      "posteriors", "have the pivot ", pivot, ", which the support lacks");
       }
     }
   }

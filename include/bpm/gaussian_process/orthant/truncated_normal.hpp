@@ -235,7 +235,7 @@ class TruncatedNormal {
     std::vector<double> shifts{std::numeric_limits<double>::infinity()};
     while (shifts.back() > 0) {
       std::vector<double> far = distances(shifts.back(), pilot_draws);
-      std::ranges::nth_element(far, far.begin() + pilot_draws / 2);
+      std::nth_element(far.begin(), far.begin() + pilot_draws / 2, far.end());
       shifts.push_back(std::max(0.0, far[pilot_draws / 2]));
     }
     Probability result{.levels = shifts.size() - 1};
@@ -255,7 +255,7 @@ class TruncatedNormal {
           values.push_back(far[j] <= shifts[level + 1] ? 1 : 0);
         }
       }
-      const auto within = static_cast<double>(std::ranges::count(values, 1.0));
+      const auto within = static_cast<double>(std::count(values.begin(), values.end(), 1.0));
       const double share = within / all;
       const bool few = std::min(within, all - within) < detail::variance_batches;  // For batches.
       const double variance = few ? (all - within) / (std::max(1.0, within) * all)

@@ -86,7 +86,7 @@ class PerceptronPasses {
       if (!pass(number)) return PerceptronOutcome::stopped;
       if (end_pass(limits, note)) return PerceptronOutcome::consistent;
       if (beyond(limits)) return PerceptronOutcome::out_of_mistakes;
-      if (std::ranges::any_of(problems_, [&](const PerceptronProblem& problem) {
+      if (std::any_of(problems_.begin(), problems_.end(), [&](const PerceptronProblem& problem) {
             return !problem.done && problem.passes - problem.passes_before >= limits.max_passes;
           })) {
         return PerceptronOutcome::out_of_passes;
@@ -112,7 +112,7 @@ class PerceptronPasses {
 
   [[nodiscard]] bool beyond(const PerceptronLimits& limits) const {
     return limits.max_mistakes != 0 &&
-           std::ranges::any_of(problems_, [&](const PerceptronProblem& problem) {
+           std::any_of(problems_.begin(), problems_.end(), [&](const PerceptronProblem& problem) {
              return problem.mistakes - problem.mistakes_before > limits.max_mistakes;
            });
   }
@@ -122,7 +122,7 @@ class PerceptronPasses {
     const auto less = [](const PerceptronProblem& a, const PerceptronProblem& b) {
       return b.done < a.done || (b.done == a.done && a.mistakes < b.mistakes);
     };
-    return std::ranges::max_element(problems_, less) - problems_.begin();
+    return std::max_element(problems_.begin(), problems_.end(), less) - problems_.begin();
   }
 
   /// Explains why draw `number` has no consistent classifier.
@@ -348,7 +348,7 @@ struct PerceptronState {
   void note(std::size_t c, const Space& space, bool positions) {
     const PerceptronSolution now = normalised(c, space, positions);
     noted[c].left_out.assign(order.begin() + (size - left_out), order.end());
-    std::ranges::sort(noted[c].left_out);
+    std::sort(noted[c].left_out.begin(), noted[c].left_out.end());
     noted[c].left_out_outputs.clear();
     for (const PointIndex i : noted[c].left_out) {
       noted[c].left_out_outputs.push_back(now.outputs[static_cast<std::size_t>(i)]);
