@@ -187,7 +187,7 @@ TEST_CASE("one lambda above zero is enough for no proof to be looked for", "[mac
   const std::vector<int> labels = wrong.labels();
   bpm::detail::Subproblems problems({-1, 1}, labels);
   const auto message = [&](std::vector<double> lambda) {
-    problems.lambda = {std::make_shared<const std::vector<double>>(std::move(lambda))};
+    problems.lambda = std::make_shared<const std::vector<double>>(std::move(lambda));
     return message_of(
         [&] { bpm::detail::check_combinations(bpm::Linear{}, wrong.inputs, problems, "f"); });
   };

@@ -240,13 +240,10 @@ class ShardedOneVsRest {
 
   template <class I>
   static void check_diagonal(const detail::Shard<Kernel, I>& shard) {
-    for (std::size_t c = 0; c < shard.problems().size(); ++c) {
-      for (std::ptrdiff_t i = 0; i < shard.inputs().rows(); ++i) {
-        detail::ensure<NotSeparable>(shard.diagonal(c, i) > 0, function, ": point ", i,
-                                     " of a rank has k(x, x) = 0, so no classifier gives it a "
-                                     "sign; add a bias to the kernel or a soft boundary lambda > "
-                                     "0");
-      }
+    for (std::ptrdiff_t i = 0; i < shard.inputs().rows(); ++i) {
+      detail::ensure<NotSeparable>(shard.diagonal(i) > 0, function, ": point ", i,
+                                   " of a rank has k(x, x) = 0, so no classifier gives it a sign; "
+                                   "add a bias to the kernel or a soft boundary lambda > 0");
     }
   }
 

@@ -211,7 +211,7 @@ template <class Kernel, InputSet I, class Sampler, class Look>
   SamplerReport report = with_kernel_values(
       kernel, inputs, forecast, before_meeting<Sampler>(control),
       [&](const auto& gram) {
-        if (problems.lambda.empty()) problems.resolve_lambda(gram, boundary, labels);
+        if (!problems.lambda) problems.resolve_lambda(gram, boundary, labels);
         if (!admits_training_errors(sampler)) {
           check_separable(
               gram, inputs,

@@ -85,12 +85,13 @@ template <class AddRow>
 }
 
 /// Throws NotSeparable if a combination of points proves that no classifier separates one of the
-/// problems without a lambda. Checks only kernels of inner products on numbers, whose values it
+/// problems. Checks only hard boundaries, and kernels of inner products on numbers, whose values it
 /// computes in double. Cost: about a second at most.
 template <class Kernel, InputSet I>
 void check_combinations(const Kernel& kernel, const I& inputs, const Subproblems& problems,
                         std::string_view function) {
   if constexpr (InnerProductKernel<Kernel> && (DenseInputs<I> || SparseInputs<I>)) {
+    if (std::ranges::any_of(*problems.lambda, [](double lambda) { return lambda > 0; })) return;
     using Lanes = Eigen::Array<double, 8, 1>;
     const std::ptrdiff_t m = inputs.rows();
     const auto product = [&](std::ptrdiff_t i, std::ptrdiff_t j) {
@@ -121,9 +122,6 @@ void check_combinations(const Kernel& kernel, const I& inputs, const Subproblems
     const double all = 1e9 / (cost * static_cast<double>(problems.size()));
     const auto steps = static_cast<std::uint64_t>(std::min(1e5, all));
     for (std::size_t p = 0; p < problems.size(); ++p) {
-      bool hard = true;
-      for (std::ptrdiff_t i = 0; i < m; ++i) hard = hard && !(problems.lambda_at(p, i) > 0);
-      if (!hard) continue;
       if (const auto found = find_inseparability(problems.signs[p], diagonal, add_row, steps)) {
         throw NotSeparable(join(function, ": no classifier separates the points",
                                 problems.size() > 1 ? join(" of problem ", p) : std::string(),

@@ -222,7 +222,7 @@ class Training {
         },
         [&](const BoundaryChoice& choice) {
           take_boundary(choice);
-          problems_.lambda.clear();
+          problems_.lambda.reset();
           begin();
           run(sampler_, hashes, control, state_, function);
         },

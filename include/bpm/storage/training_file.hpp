@@ -111,7 +111,7 @@ struct StoredTraining {
       boundary.insert(boundary.end(), numbers.begin(), numbers.end());
     };
     if (!training.given_boundary_.is_automatic()) {
-      for (const auto& lambda : training.problems_.lambda) add(*lambda);
+      for (std::size_t p = 0; p < training.problems_.size(); ++p) add(*training.problems_.lambda);
     } else if (const auto& choice = settings.boundary_choice) {
       add(std::array{choice->relative_lambda, choice->label_noise});
     }

@@ -89,7 +89,7 @@ TEST_CASE("shards find the model of one process, bit for bit") {
 TEST_CASE("shards: soft boundaries, bytes, double, distances, two classes") {
   const Problem problem = make_problem(300);
   bpm::FitSettings settings = one_thread();
-  settings.soft_boundary = bpm::SoftBoundary::per_side(0.3, 0.1);
+  settings.soft_boundary = bpm::SoftBoundary::per_class({{4, 0.3}, {5, 0.1}, {6, 0.2}});
   check_same(kernel, problem.inputs, problem.labels, {.draws = 1, .max_passes = 100'000}, settings,
              100);
   settings.soft_boundary = bpm::SoftBoundary::relative(0.5);

@@ -262,7 +262,7 @@ template <class Kernel, InputSet I, Observer O>
     };
     for (std::size_t p = 0; p < count; ++p) {
       if (!go_on({.stage = "factor"})) return report;
-      const KernelVersionSpace space(gram, problems.signs[p], problems.lambda[p]);
+      const KernelVersionSpace space(gram, problems.signs[p], problems.lambda);
       EpOutcome outcome = run_expectation_propagation(
           Cone(space, method.factor_tolerance), method, [&](std::uint64_t sweep, double change) {
             return go_on(
@@ -277,7 +277,7 @@ template <class Kernel, InputSet I, Observer O>
         return report;
       }
       EpPosterior& posterior = posteriors.emplace_back(*std::move(outcome.posterior));
-      posterior.relative_lambda = problems.relative_lambda(gram, p);
+      posterior.relative_lambda = problems.relative_lambda(gram);
       means[p].set_centre(posterior.centre_of_mass());
       pivots.insert(pivots.end(), posterior.pivots.begin(), posterior.pivots.end());
     }
