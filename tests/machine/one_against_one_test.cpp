@@ -455,18 +455,8 @@ TEST_CASE("pairs in what is made of machines", "[machine][at length]") {
   const auto of_rest = bpm::nested(OneVsRest(BayesPointMachine(Gaussian::from_width(4), sampler)),
                                    alone_grid, inputs, labels, 2);
   CHECK((found.decision_values - of_rest.decision_values).cwiseAbs().maxCoeff() > 0.01);
-  // Weights of a linear kernel, one column a pair.
-  const Clusters set;
-  const auto linear =
-      OneVsRest(BayesPointMachine(bpm::Linear(), sampler,
-                                  by_pairs({.soft_boundary = SoftBoundary::relative(1)})))
-          .fit(set.inputs, set.labels);
-  const auto weights = linear.with_weights_alone();
-  CHECK(weights.coefficients().cols() == 6);
-  CHECK((weights.decision_values(set.inputs) - linear.decision_values(set.inputs))
-            .cwiseAbs()
-            .maxCoeff() < 1e-9);
   // A class of one point; and where larger parts judge once more.
+  const Clusters set;
   std::vector<int> alone = set.labels;
   alone[0] = 1000;
   const auto fitted =

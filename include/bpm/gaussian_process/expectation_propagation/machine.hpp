@@ -136,8 +136,6 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   }
   /// Deleted: the probabilities are those of the posterior.
   PosteriorClassifier with_slope(double slope) const = delete;
-  /// Deleted: the posterior needs the support's points, which weights do not have.
-  PosteriorClassifier with_weights_alone() const = delete;
   /// Returns a copy that standardises the inputs it predicts.
   [[nodiscard]] PosteriorClassifier with_standardisation(const Standardisation& scaling) const {
     return {Base::with_standardisation(scaling), *posteriors_};
