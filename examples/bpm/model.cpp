@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <numeric>
 #include <span>
 #include <sstream>
 #include <system_error>
@@ -190,8 +191,65 @@ Model finished(const Model& model, const Finish& finish) {
 
 Model weights_alone(const Model& model) {
   return std::visit(
-      [](const auto& classifier) -> Model {
-        return {classifier.with_weights_alone(), nullptr};
+      []<class C>(const C& classifier) -> Model {
+        // In double: weights are no bytes, and sums of floats lose digits.
+        using Weights = std::conditional_t<bpm::SparseInputs<inputs_of<C>>,
+                                           bpm::SparseRowMatrix<double>, bpm::RowMatrix<double>>;
+        const auto& parts = classifier.parts();
+        const Eigen::Index columns = parts.coefficients.cols();
+        const Eigen::Index rows = columns + (parts.bias != 0 ? 1 : 0);
+        Weights weights(rows, parts.inputs.cols());
+        weights.setZero();
+        for (Eigen::Index c = 0; c < columns; ++c) {
+          Eigen::RowVectorXd w = Eigen::RowVectorXd::Zero(parts.inputs.cols());
+          for (Eigen::Index j = 0; j < parts.coefficients.rows(); ++j) {
+            w += parts.coefficients(j, c) * parts.inputs.row(j).template cast<double>();
+          }
+          if constexpr (bpm::SparseInputs<Weights>) {
+            weights.row(c) = w.sparseView();
+          } else {
+            weights.row(c) = w;
+          }
+        }
+        bpm::RowMatrix<double> coefficients = bpm::RowMatrix<double>::Identity(rows, columns);
+        if (rows > columns) {
+          coefficients.row(columns) = parts.coefficients.colwise().sum().array() - 1;
+        }
+        std::vector<bpm::PointIndex> support(static_cast<std::size_t>(rows));
+        std::iota(support.begin(), support.end(), bpm::PointIndex{0});
+        return {bpm::Classifier(bpm::ClassifierParts<bpm::RuntimeKernel, Weights>{
+                    .kernel = parts.kernel,
+                    .inputs = std::move(weights),
+                    .support = std::move(support),
+                    .coefficients = std::move(coefficients),
+                    .classes = parts.classes,
+                    .divide_by_self = parts.divide_by_self,
+                    .standardisation = parts.standardisation,
+                    .one_against_one = parts.one_against_one,
+                    .bias = parts.bias,
+                    .threads = parts.threads,
+                    .mean_norms = parts.mean_norms,
+                    .training_margins = parts.training_margins,
+                    .training_errors = parts.training_errors,
+                    .class_names = parts.class_names,
+                    .feature_names = parts.feature_names,
+                    .encoding = parts.encoding,
+                    .label_column = parts.label_column,
+                    .ignored_columns = parts.ignored_columns,
+                    .slope = parts.slope,
+                    .offsets = parts.offsets,
+                    .offsets_move_labels = parts.offsets_move_labels,
+                    .probability_rows = parts.probability_rows,
+                    .rejection = parts.rejection,
+                    .inputs_made_by = parts.inputs_made_by,
+                    .seed = parts.seed,
+                    .chosen = parts.chosen,
+                    .boundary = parts.boundary,
+                    .warnings = parts.warnings,
+                    .report = parts.report,
+                    .forecast = parts.forecast,
+                    .training_seconds = parts.training_seconds}),
+                nullptr};
       },
       model.classifier);
 }

@@ -103,7 +103,9 @@ struct Finish {
 /// To a file, whole or not at all, or to standard output. Returns its bytes.
 std::size_t save_model(const Model& model, const std::string& path);
 [[nodiscard]] Model finished(const Model& model, const Finish& finish);
-/// As `Classifier::with_weights_alone`, and what it throws.
+/// The model of `--kernel linear` as one number per feature and column: its support are the rows
+/// w_c = sum_j alpha_jc x_j, each with the coefficient 1. A row of zeros has the rest of the factor
+/// of the bias, sum_j alpha_jc - 1.
 [[nodiscard]] Model weights_alone(const Model& model);
 [[nodiscard]] ModelFacts facts_of(const Model& model);
 

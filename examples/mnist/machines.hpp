@@ -141,8 +141,7 @@ template <class Kernel, class Fitted, class Inputs>
     }
     return added;
   };
-  std::vector<signed char> signs(static_cast<std::size_t>(train.rows()), 1);
-  const auto lambda = boundary.resolve([&](std::ptrdiff_t i) { return self[i]; }, labels, signs);
+  const auto lambda = boundary.resolve([&](std::ptrdiff_t i) { return self[i]; }, labels);
   constexpr Eigen::Index part = 10000;
   std::uint64_t errors = 0;
   for (Eigen::Index begin = 0; begin < train.rows(); begin += part) {

@@ -1922,26 +1922,32 @@ TEST_CASE("bpm: train chooses the bias by a part, and says which", "[examples]")
 TEST_CASE("bpm: of a linear kernel the weights alone are a small model", "[examples]") {
   const Garden garden;
   garden.write("flowers.txt", garden.flowers.libsvm());
+  garden.write("more-flowers.txt", garden.others.libsvm());
   const std::string whole = garden.path("whole.model");
   const std::string small = garden.path("small.model");
-  const std::vector<std::string> words{"--kernel", "linear", "--no-standardise"};
-  const auto trained = [&](const std::string& model, std::vector<std::string> more) {
-    more.insert(more.begin(), {"train", garden.path("flowers.csv"), model});
-    more.insert(more.end(), words.begin(), words.end());
-    return garden.made(more);
-  };
-  const Json all = trained(whole, {});
-  const Json weights = trained(small, {"--weights-only"});
-  CHECK(weights["support"].get<int>() <= 4);
-  CHECK(all["support"].get<int>() > 4);
-  const auto judged = [&](const std::string& model) {
-    return garden.made({"evaluate", model, garden.path("more-flowers.csv")});
-  };
-  const Json by_support = judged(whole);
-  const Json by_weights = judged(small);
-  CHECK(by_support["error_percent"] == by_weights["error_percent"]);
-  CHECK(std::abs(by_support["log_loss"].get<double>() - by_weights["log_loss"].get<double>()) <
-        1e-9);
+  // Dense and sparse rows; without a bias a row for each class is all.
+  for (const std::string type : {".csv", ".txt"}) {
+    for (const std::string bias : {"0", "0.3"}) {
+      CAPTURE(type, bias);
+      const auto trained = [&](const std::string& model, std::vector<std::string> more) {
+        more.insert(more.begin(), {"train", garden.path("flowers" + type), model, "--kernel",
+                                   "linear", "--no-standardise", "--bias", bias});
+        return garden.made(more);
+      };
+      const Json all = trained(whole, {});
+      const Json weights = trained(small, {"--weights-only"});
+      CHECK(weights["support"].get<int>() == (bias == "0" ? 3 : 4));
+      CHECK(all["support"].get<int>() > 4);
+      const auto judged = [&](const std::string& model) {
+        return garden.made({"evaluate", model, garden.path("more-flowers" + type)});
+      };
+      const Json by_support = judged(whole);
+      const Json by_weights = judged(small);
+      CHECK(by_support["error_percent"] == by_weights["error_percent"]);
+      CHECK(std::abs(by_support["log_loss"].get<double>() - by_weights["log_loss"].get<double>()) <
+            1e-9);
+    }
+  }
   const auto refused = [&](const std::vector<std::string>& more, const std::string& part) {
     std::vector<std::string> line{"train", garden.path("flowers.csv"), small, "--weights-only"};
     line.insert(line.end(), more.begin(), more.end());

@@ -95,14 +95,12 @@ TEST_CASE("the other options are taken", "[examples]") {
   CHECK(parse_mnist({"--floor"}).floor);
   CHECK(parse_mnist({"--verify"}).verify);
 
-  const std::vector<signed char> signs{1, -1};
   const std::vector<int> labels{3, 4};
   const auto diagonal = [](std::ptrdiff_t i) { return i == 0 ? 2.0 : 4.0; };
-  CHECK(options.soft_boundary().resolve(diagonal, labels, signs) == std::vector<double>{0.5, 0.5});
-  CHECK(
-      parse_mnist({"--lambda-relative", "0.5"}).soft_boundary().resolve(diagonal, labels, signs) ==
-      std::vector<double>{1, 2});
-  CHECK(parse_mnist({}).soft_boundary().resolve(diagonal, labels, signs).empty());
+  CHECK(options.soft_boundary().resolve(diagonal, labels) == std::vector<double>{0.5, 0.5});
+  CHECK(parse_mnist({"--lambda-relative", "0.5"}).soft_boundary().resolve(diagonal, labels) ==
+        std::vector<double>{1, 2});
+  CHECK(parse_mnist({}).soft_boundary().resolve(diagonal, labels).empty());
 }
 
 TEST_CASE("options that make no sense are refused by name", "[examples]") {

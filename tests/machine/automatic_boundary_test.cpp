@@ -266,8 +266,7 @@ TEST_CASE("an automatic boundary says what it cannot do", "[machine]") {
         "BayesPointMachine::forecast: memory is 500000 bytes, 200 points need 640000 to choose the "
         "soft boundary; raise memory or give a soft boundary");
   CHECK(message_of([&] {
-          (void)SoftBoundary::automatic().resolve([](auto) { return 1.0; }, std::vector<int>{1},
-                                                  std::vector<signed char>{1});
+          (void)SoftBoundary::automatic().resolve([](auto) { return 1.0; }, std::vector<int>{1});
         }) ==
         "SoftBoundary::automatic: lambda is chosen by BayesPointMachine and OneVsRest; give one "
         "here");

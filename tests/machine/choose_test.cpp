@@ -401,9 +401,8 @@ TEST_CASE("choose keeps class weights, and lambdas a class or side", "[machine]"
                           {.soft_boundary = boundary, .seed = 3}),
         inputs, labels);
   };
-  for (const SoftBoundary& asked :
-       {SoftBoundary::automatic().with_class_weights({{0, 10.0}}),
-        SoftBoundary::per_class({{0, 0.1}, {1, 1.0}}), SoftBoundary::per_side(1, 0.1)}) {
+  for (const SoftBoundary& asked : {SoftBoundary::automatic().with_class_weights({{0, 10.0}}),
+                                    SoftBoundary::per_class({{0, 0.1}, {1, 1.0}})}) {
     const BayesPointMachine machine(grid.kernels[0], PermutedPerceptron{},
                                     {.soft_boundary = asked, .seed = 3});
     const auto choice = bpm::choose(machine, grid, inputs, labels);

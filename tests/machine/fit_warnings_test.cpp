@@ -98,7 +98,7 @@ struct HalfWrong {
 
   explicit HalfWrong(int n)
       : labels(labels_of(n)), problems({0, 1}, labels), own{static_cast<std::size_t>(n) / 2} {
-    problems.lambda = {std::make_shared<const std::vector<double>>()};
+    problems.lambda = std::make_shared<const std::vector<double>>();
     std::vector<double> outputs;
     for (int i = 0; i < n; ++i) outputs.push_back((i % 2 == 1) == (i < n / 2) ? 1.0 : -1.0);
     means.emplace_back(n, false);

@@ -353,7 +353,6 @@ TEST_CASE("one against one says what it does not take", "[machine]") {
   const std::string boundary =
       "OneVsRest::fit: soft_boundary must be one for any points with one_against_one: automatic, "
       "or a lambda that is the same for all, relative or per class";
-  CHECK(fit(SoftBoundary::per_side(1, 2)) == boundary);
   CHECK(fit(SoftBoundary::per_point(std::vector<double>(80, 1.0))) == boundary);
   CHECK(fit(SoftBoundary::automatic().with_class_weights({{0, 2.0}})) == boundary);
   CHECK(fit(SoftBoundary::per_class({{-5, 1}, {0, 2}, {2, 1}, {9, 3}})) == "nothing was thrown");
@@ -381,13 +380,13 @@ TEST_CASE("one against one says what it does not take", "[machine]") {
         "OneVsRest::fit of the classes 0 and 2, whose points alone are counted: stopped before the "
         "first draw was finished");
   // So do folds and choices.
-  const OneVsRest sides(
-      BayesPointMachine(Polynomial(2), PermutedPerceptron{},
-                        by_pairs({.soft_boundary = SoftBoundary::per_side(1, 2)})));
-  CHECK(message_of([&] { (void)bpm::cross_validate(sides, set.inputs, set.labels, 3); }) ==
+  const OneVsRest by_point(BayesPointMachine(
+      Polynomial(2), PermutedPerceptron{},
+      by_pairs({.soft_boundary = SoftBoundary::per_point(std::vector<double>(80, 1.0))})));
+  CHECK(message_of([&] { (void)bpm::cross_validate(by_point, set.inputs, set.labels, 3); }) ==
         "cross_validate" + boundary.substr(boundary.find(": ")));
   CHECK(message_of([&] {
-          (void)bpm::choose(sides, bpm::ChoiceGrid<Polynomial>{.kernels = {Polynomial(2)}},
+          (void)bpm::choose(by_point, bpm::ChoiceGrid<Polynomial>{.kernels = {Polynomial(2)}},
                             set.inputs, set.labels);
         }) == "choose" + boundary.substr(boundary.find(": ")));
   // A matrix that is none of these points.
@@ -456,18 +455,8 @@ TEST_CASE("pairs in what is made of machines", "[machine][at length]") {
   const auto of_rest = bpm::nested(OneVsRest(BayesPointMachine(Gaussian::from_width(4), sampler)),
                                    alone_grid, inputs, labels, 2);
   CHECK((found.decision_values - of_rest.decision_values).cwiseAbs().maxCoeff() > 0.01);
-  // Weights of a linear kernel, one column a pair.
-  const Clusters set;
-  const auto linear =
-      OneVsRest(BayesPointMachine(bpm::Linear(), sampler,
-                                  by_pairs({.soft_boundary = SoftBoundary::relative(1)})))
-          .fit(set.inputs, set.labels);
-  const auto weights = linear.with_weights_alone();
-  CHECK(weights.coefficients().cols() == 6);
-  CHECK((weights.decision_values(set.inputs) - linear.decision_values(set.inputs))
-            .cwiseAbs()
-            .maxCoeff() < 1e-9);
   // A class of one point; and where larger parts judge once more.
+  const Clusters set;
   std::vector<int> alone = set.labels;
   alone[0] = 1000;
   const auto fitted =

@@ -275,16 +275,14 @@ TEST_CASE("linear is for perceptrons of a linear kernel, which take it where row
   const std::string refusal =
       "BayesPointMachine::forecast: strategy is linear, which is for perceptrons of a linear "
       "kernel "
-      "on numbers, in permuted order; leave it out";
+      "on numbers; leave it out";
   const auto forecast = [&](const auto& kernel, const auto& sampler, const auto& inputs) {
     return bpm::BayesPointMachine(kernel, sampler, test_support::hard(settings)).forecast(inputs);
   };
-  const PermutedPerceptron greedy{.order = PermutedPerceptron::Order::greedy};
   const bpm::RuntimeKernel polynomial = bpm::Polynomial(2);
   CHECK_THROWS_WITH(forecast(narrow_kernel, PermutedPerceptron{}, data.inputs), Equals(refusal));
   CHECK_THROWS_WITH(forecast(polynomial, PermutedPerceptron{}, data.inputs), Equals(refusal));
   CHECK_THROWS_WITH(forecast(bpm::Linear{}, RandomStartPerceptron{}, data.inputs), Equals(refusal));
-  CHECK_THROWS_WITH(forecast(bpm::Linear{}, greedy, data.inputs), Equals(refusal));
   CHECK_THROWS_WITH(forecast(CommonPairs{}, PermutedPerceptron{}, words(20, 1)), Equals(refusal));
   // Wide rows: where it is asked for, alone.
   const FloatInputs wide = FloatInputs::Ones(40, 30);
@@ -294,7 +292,6 @@ TEST_CASE("linear is for perceptrons of a linear kernel, which take it where row
   const bpm::RuntimeKernel linear = bpm::on_unit_inputs(bpm::Linear{});
   CHECK(forecast(linear, PermutedPerceptron{}, data.inputs).strategy == Strategy::linear);
   CHECK(forecast(polynomial, PermutedPerceptron{}, data.inputs).strategy == Strategy::dense);
-  CHECK(forecast(bpm::Linear{}, greedy, data.inputs).strategy == Strategy::dense);
   CHECK(forecast(bpm::Linear{}, RandomStartPerceptron{}, data.inputs).strategy == Strategy::dense);
   // The smallest memory, and what the message says below it.
   const auto by_memory = [&](std::size_t memory) {

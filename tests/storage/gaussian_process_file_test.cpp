@@ -88,10 +88,6 @@ T training_there_and_back(const T& training, const Queries& queries) {
   return back;
 }
 
-/// Whether a classifier can be had as the weights of its linear kernel.
-template <class C>
-concept HasWeightsAlone = requires(const C& classifier) { classifier.with_weights_alone(); };
-
 /// What `load` says of an honest file whose array `key` begins with other values.
 template <class Model, class T>
 std::string refusal_with(const Bytes& bytes, const std::string& key, T first) {
@@ -108,8 +104,6 @@ TEST_CASE("a loaded posterior classifier predicts to the bit, and has all its pa
   CHECK(back.parts().training_points == 40);
   const Posterior told = posterior_there_and_back(model.with_inputs_made_by("by hand"), inputs);
   CHECK(told.parts().inputs_made_by == "by hand");
-  STATIC_REQUIRE(HasWeightsAlone<bpm::Classifier<bpm::Linear, Floats>>);
-  STATIC_REQUIRE_FALSE(HasWeightsAlone<bpm::PosteriorClassifier<bpm::Linear, Floats>>);
   for (std::size_t c = 0; c < 3; ++c) {
     const bpm::EpPosterior& a = model.posterior(c);
     const bpm::EpPosterior& b = back.posterior(c);

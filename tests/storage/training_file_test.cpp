@@ -133,7 +133,6 @@ void check_parts(const std::vector<std::uint64_t>& parts, const Kernel& k, const
 template <class Use>
 void for_each_sampler(const Use& use) {
   use("perceptron", PermutedPerceptron{});
-  use("greedy perceptron", PermutedPerceptron{.order = PermutedPerceptron::Order::greedy});
   use("billiard", quick_billiard);
   use("gibbs", quick_gibbs);
   KernelGibbs along = quick_gibbs;

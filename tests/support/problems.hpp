@@ -201,27 +201,6 @@ inline Textbook textbook_perceptron(const Eigen::MatrixXd& kernel, const Labels&
       lambda, order, margin);
 }
 
-/// The same, with the point of smallest signed output always next; the first in `order` among
-/// equals.
-inline Textbook textbook_greedy(const Eigen::MatrixXd& kernel, const Labels& labels,
-                                const Lambda& lambda, const std::vector<int>& order,
-                                double margin = 0) {
-  Textbook w{std::vector<int>(labels.size(), 0), Eigen::VectorXd::Zero(kernel.rows())};
-  while (true) {
-    int worst = order[0];
-    for (const int i : order) {
-      if (labels[static_cast<std::size_t>(i)] * w.outputs[i] <
-          labels[static_cast<std::size_t>(worst)] * w.outputs[worst]) {
-        worst = i;
-      }
-    }
-    if (labels[static_cast<std::size_t>(worst)] * w.outputs[worst] > margin) {
-      return w;
-    }
-    textbook_mistake(w, kernel, labels, lambda, worst);
-  }
-}
-
 /// Whether a draw is the textbook's classifier over its norm: the same mistake counts, hence the
 /// same direction, and norm 1.
 inline bool same_classifier(const KeptDraw& draw, const Textbook& textbook, const Labels& labels) {

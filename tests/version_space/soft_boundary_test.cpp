@@ -12,14 +12,13 @@
 namespace {
 
 const std::vector<int> point_classes{7, 3, 7, -1};
-const std::vector<signed char> point_sides{1, -1, 1, -1};
 const std::vector<double> diagonal_values{1, 2, 4, 8};
 
 std::vector<double> resolved(const bpm::SoftBoundary& boundary) {
   const auto diagonal = [](std::ptrdiff_t i) {
     return diagonal_values[static_cast<std::size_t>(i)];
   };
-  return boundary.resolve(diagonal, point_classes, point_sides);
+  return boundary.resolve(diagonal, point_classes);
 }
 
 }  // namespace
@@ -32,21 +31,11 @@ TEST_CASE("each kind of soft boundary gives one lambda a point", "[version_space
   CHECK(resolved(SoftBoundary::per_point({1, 0, 3, 2})) == Values{1, 0, 3, 2});
   CHECK(resolved(SoftBoundary::per_class({{-1, 5}, {3, 6}, {7, 0.5}, {99, 1}})) ==
         Values{0.5, 6, 0.5, 5});
-  CHECK(resolved(SoftBoundary::per_side(0.125, 4)) == Values{0.125, 4, 0.125, 4});
 }
 
 TEST_CASE("a hard boundary is no list of zeros", "[version_space]") {
   CHECK(resolved(bpm::SoftBoundary()).empty());
   CHECK(resolved(bpm::SoftBoundary::uniform(0)).empty());
-}
-
-TEST_CASE("only lambdas by side differ between the problems of one-vs-rest", "[version_space]") {
-  CHECK(bpm::SoftBoundary().same_for_all_classes());
-  CHECK(bpm::SoftBoundary::uniform(1).same_for_all_classes());
-  CHECK(bpm::SoftBoundary::relative(1).same_for_all_classes());
-  CHECK(bpm::SoftBoundary::per_point({1}).same_for_all_classes());
-  CHECK(bpm::SoftBoundary::per_class({{1, 1}}).same_for_all_classes());
-  CHECK_FALSE(bpm::SoftBoundary::per_side(1, 2).same_for_all_classes());
 }
 
 TEST_CASE("which lambdas are those of any points", "[version_space]") {
@@ -55,8 +44,6 @@ TEST_CASE("which lambdas are those of any points", "[version_space]") {
   CHECK(bpm::SoftBoundary::relative(1).fits_any_points());
   CHECK(bpm::SoftBoundary::per_class({{1, 1}}).fits_any_points());
   CHECK_FALSE(bpm::SoftBoundary::per_point({1}).fits_any_points());
-  CHECK_FALSE(bpm::SoftBoundary::per_side(1, 2).fits_any_points());
-  CHECK_FALSE(bpm::SoftBoundary::per_side(1, 2).with_factor(3).fits_any_points());
   CHECK_FALSE(bpm::SoftBoundary::relative(1).with_class_weights({{1, 2.0}}).fits_any_points());
 }
 
@@ -75,10 +62,6 @@ TEST_CASE("lambdas are finite and not negative", "[version_space]") {
                     "SoftBoundary::per_point: lambda is -2, must be finite and not negative");
   CHECK_THROWS_WITH(SoftBoundary::per_class({{0, 1}, {1, inf}}),
                     "SoftBoundary::per_class: lambda is inf, must be finite and not negative");
-  CHECK_THROWS_WITH(SoftBoundary::per_side(-1, 0),
-                    "SoftBoundary::per_side: positive is -1, must be finite and not negative");
-  CHECK_THROWS_WITH(SoftBoundary::per_side(0, nan),
-                    "SoftBoundary::per_side: negative is nan, must be finite and not negative");
 }
 
 TEST_CASE("a class has one lambda", "[version_space]") {
@@ -91,10 +74,9 @@ TEST_CASE("a lambda whose square would overflow is refused", "[version_space]") 
   CHECK_THROWS_WITH(SoftBoundary::uniform(1e308),
                     "SoftBoundary::uniform: lambda is 1e+308, must be below 1e+100");
   const std::vector<int> two_labels{1, 2};
-  const std::vector<signed char> two_signs{-1, 1};
-  CHECK_THROWS_WITH(SoftBoundary::relative(1e60).resolve([](std::ptrdiff_t) { return 1e50; },
-                                                         two_labels, two_signs),
-                    "SoftBoundary::relative: factor k(x, x) is 1e+110, must be below 1e+100");
+  CHECK_THROWS_WITH(
+      SoftBoundary::relative(1e60).resolve([](std::ptrdiff_t) { return 1e50; }, two_labels),
+      "SoftBoundary::relative: factor k(x, x) is 1e+110, must be below 1e+100");
 }
 
 TEST_CASE("lambdas that do not fit the training set are refused", "[version_space]") {
@@ -108,20 +90,24 @@ TEST_CASE("lambdas that do not fit the training set are refused", "[version_spac
 
 TEST_CASE("signatures tell boundaries apart") {
   using bpm::SoftBoundary;
-  const std::vector<SoftBoundary> all{
-      SoftBoundary(), SoftBoundary::uniform(0.5), SoftBoundary::uniform(1),
-      SoftBoundary::relative(0.5), SoftBoundary::per_point({0.5, 1}),
-      SoftBoundary::per_side(0.5, 1), SoftBoundary::per_side(1, 0.5),
-      SoftBoundary::per_class({{1, 0.5}, {2, 1}}), SoftBoundary::per_class({{1, 0.5}, {3, 1}}),
-      // Shares of the sides are no class's weight.
-      SoftBoundary::per_side(0.2, 0.1).with_factor(0.3),
-      SoftBoundary::relative(0.3).with_class_weights({{1, 0.5}})};
+  const std::vector<SoftBoundary> all{SoftBoundary(),
+                                      SoftBoundary::uniform(0.5),
+                                      SoftBoundary::uniform(1),
+                                      SoftBoundary::relative(0.5),
+                                      SoftBoundary::per_point({0.5, 1}),
+                                      SoftBoundary::per_class({{1, 0.5}, {2, 1}}),
+                                      SoftBoundary::per_class({{1, 0.5}, {3, 1}}),
+                                      SoftBoundary::relative(0.3).with_class_weights({{1, 0.5}})};
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < all.size(); ++j) {
       CAPTURE(i, j);
       CHECK((all[i].signature() == all[j].signature()) == (i == j));
     }
   }
+  // The numbers are those of stored trainings.
+  CHECK(SoftBoundary::automatic().signature() == std::vector<double>{5, 0, 0, 0});
+  CHECK(SoftBoundary::per_class({{1, 0.5}}).with_factor(2).signature() ==
+        std::vector<double>{1, 2, 0, 1, 1, 1});
   // Points are each rank's own.
   CHECK(SoftBoundary::per_point({1}).signature() == SoftBoundary::per_point({2, 3}).signature());
 }
@@ -129,10 +115,9 @@ TEST_CASE("signatures tell boundaries apart") {
 TEST_CASE("class weights divide lambda, of chosen ones too", "[version_space]") {
   using bpm::SoftBoundary;
   const std::vector<int> of_points{7, 3, 7, 5};
-  const std::vector<signed char> sides{1, -1, 1, -1};
   const auto lambda = [&](const SoftBoundary& boundary) {
     return boundary.resolve([](std::ptrdiff_t i) { return 1.0 + static_cast<double>(i); },
-                            of_points, sides);
+                            of_points);
   };
   const SoftBoundary weighted = SoftBoundary::automatic().with_class_weights({{7, 4.0}, {5, 0.5}});
   CHECK(weighted.is_automatic());
@@ -141,15 +126,12 @@ TEST_CASE("class weights divide lambda, of chosen ones too", "[version_space]") 
         std::vector<double>{2, 1, 2, 2});
   CHECK(lambda(weighted.with_factor(0)).empty());
   CHECK(weighted.signature() != SoftBoundary::automatic().signature());
-  // Lambdas a class or side keep their shares of a factor, again and again.
+  // Lambdas a class keep their shares of a factor, again and again.
   const SoftBoundary classes = SoftBoundary::per_class({{7, 0.1}, {3, 0.4}, {5, 0.0}});
   CHECK(lambda(classes.with_factor(2)) == std::vector<double>{0.5, 4, 1.5, 0});
   CHECK(lambda(classes.with_factor(9).with_factor(2)) == std::vector<double>{0.5, 4, 1.5, 0});
-  const SoftBoundary of_sides = SoftBoundary::per_side(1, 4);
-  CHECK(lambda(of_sides.with_factor(2)) == std::vector<double>{0.5, 4, 1.5, 8});
-  CHECK_FALSE(of_sides.with_factor(2).same_for_all_classes());
-  CHECK(of_sides.with_factor(2).signature() != SoftBoundary::relative(2).signature());
-  CHECK(lambda(SoftBoundary::per_side(0, 0).with_factor(2)) == std::vector<double>{2, 4, 6, 8});
+  CHECK(lambda(SoftBoundary::per_class({{7, 0.0}, {3, 0.0}, {5, 0.0}}).with_factor(2)) ==
+        std::vector<double>{2, 4, 6, 8});
   CHECK_THROWS_WITH(
       lambda(SoftBoundary::uniform(2).with_class_weights({{4, 2.0}})),
       "SoftBoundary::with_class_weights: weights have the label 4, which no point has");

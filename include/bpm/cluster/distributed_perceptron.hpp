@@ -123,12 +123,9 @@ class DistributedRun {
       hash.add_bytes(value.data(), value.size());
       mine.push_back({name, hash.value()});
     }
-    WordHash limits;
-    limits.add(settings_.max_passes);
-    limits.add(settings_.max_mistakes);
     mine.insert(mine.end(), {{"draws", settings_.draws},
                              {"draws made before", streams_.next},
-                             {"limits of passes or mistakes", limits.value()},
+                             {"max_passes", settings_.max_passes},
                              {"checkpoint settings", settings_.checkpoint.empty() ? 0U : 1U}});
     check_agreement(ranks_, mine, function);
   }

@@ -96,9 +96,9 @@ class Shard {
   [[nodiscard]] const I& inputs() const noexcept { return inputs_; }
   [[nodiscard]] std::span<const double> origin() const noexcept { return gram_.inputs().origin(); }
   [[nodiscard]] const Subproblems& problems() const noexcept { return problems_; }
-  /// Returns S_ii of problem c.
-  [[nodiscard]] double diagonal(std::size_t c, std::ptrdiff_t point) const {
-    return static_cast<double>(gram_.diagonal(point)) + problems_.lambda_at(c, point);
+  /// Returns S_ii.
+  [[nodiscard]] double diagonal(std::ptrdiff_t point) const {
+    return static_cast<double>(gram_.diagonal(point)) + problems_.lambda_at(point);
   }
   [[nodiscard]] PerceptronPasses& passes() noexcept { return state_.passes; }
 
@@ -167,7 +167,7 @@ class Shard {
       for (std::size_t c = 0; c < problems_.size(); ++c) {
         bytes.put(output(c, column));
         bytes.put(problems_.signs[c][point]);
-        bytes.put(problems_.lambda_at(c, point));
+        bytes.put(problems_.lambda_at(point));
       }
       input = inputs_.row(point);
       bytes.put_all(std::span<const T>(input.data(), static_cast<std::size_t>(input.size())));
@@ -243,7 +243,7 @@ class Shard {
         for (const MistakeUpdate& update : mistakes.updates(e)) {
           const auto c = static_cast<std::size_t>(update.problem);
           if (own) {
-            state_.outputs_of(c)[*own] += update.scale * problems_.lambda_at(c, state_.order[*own]);
+            state_.outputs_of(c)[*own] += update.scale * problems_.lambda_at(state_.order[*own]);
           }
         }
       }

@@ -67,8 +67,8 @@ class ShardedOneVsRest {
 
   /// Collective: fits to the inputs of all ranks. The result is the same on all of them. \throws
   /// std::invalid_argument as `OneVsRest::fit`, and if ranks differ in settings, kernels or numbers
-  /// of columns, a rank has no input, the order is greedy, the soft boundary automatic, the bias
-  /// not 0, `group` out of range, or `keep_draws`, `one_against_one` or `standardise` set.
+  /// of columns, a rank has no input, the soft boundary is automatic, the bias not 0, `group` out
+  /// of range, or `keep_draws`, `one_against_one` or `standardise` set.
   /// \throws NotSeparable, KernelValueError, Stopped as `OneVsRest::fit`; on all ranks.
   template <DenseInputs I, Observer O = detail::IgnoreProgress>
     requires(InnerProductKernel<Kernel> || ManhattanKernel<Kernel>)
@@ -132,10 +132,10 @@ class ShardedOneVsRest {
       }
       const detail::PerceptronPasses& passes = shard->passes();
       if (outcome != detail::PerceptronOutcome::consistent) {
-        throw NotSeparable(
-            detail::join(function, ": no classifier without training error was found: ",
-                         passes.reason(report.draws, outcome),
-                         "; set a soft boundary lambda > 0, or raise the sampler's limits"));
+        throw NotSeparable(detail::join(
+            function,
+            ": no classifier without training error was found: ", passes.reason(report.draws),
+            "; set a soft boundary lambda > 0, or raise the sampler's limits"));
       }
       for (std::size_t c = 0; c < columns; ++c) {
         const detail::PerceptronSolution part = run.solution(c);
@@ -166,8 +166,6 @@ class ShardedOneVsRest {
   template <class I>
   void check_own(const I& inputs, std::span<const int> labels) const {
     sampler_.check_settings();
-    detail::check(sampler_.order == PermutedPerceptron::Order::permuted, function, "order",
-                  "is greedy, must be permuted: in shards nobody sees all outputs");
     detail::check(!settings_.keep_draws, function, "keep_draws",
                   "is true, must be false: shards keep the mean alone");
     detail::check(
@@ -208,8 +206,8 @@ class ShardedOneVsRest {
       const Eigen::MatrixXd values = kernel_matrix(kernel_, probes, {.threads = 1});
       kernel.add_bytes(values.data(), static_cast<std::size_t>(values.size()) * sizeof(double));
     });
-    for (const std::uint64_t word : {settings_.seed, sampler_.draws, sampler_.max_passes,
-                                     sampler_.max_mistakes, static_cast<std::uint64_t>(group)}) {
+    for (const std::uint64_t word :
+         {settings_.seed, sampler_.draws, sampler_.max_passes, static_cast<std::uint64_t>(group)}) {
       settings.add(word);
     }
     settings.add(sampler_.margin);
@@ -242,13 +240,10 @@ class ShardedOneVsRest {
 
   template <class I>
   static void check_diagonal(const detail::Shard<Kernel, I>& shard) {
-    for (std::size_t c = 0; c < shard.problems().size(); ++c) {
-      for (std::ptrdiff_t i = 0; i < shard.inputs().rows(); ++i) {
-        detail::ensure<NotSeparable>(shard.diagonal(c, i) > 0, function, ": point ", i,
-                                     " of a rank has k(x, x) = 0, so no classifier gives it a "
-                                     "sign; add a bias to the kernel or a soft boundary lambda > "
-                                     "0");
-      }
+    for (std::ptrdiff_t i = 0; i < shard.inputs().rows(); ++i) {
+      detail::ensure<NotSeparable>(shard.diagonal(i) > 0, function, ": point ", i,
+                                   " of a rank has k(x, x) = 0, so no classifier gives it a sign; "
+                                   "add a bias to the kernel or a soft boundary lambda > 0");
     }
   }
 

@@ -186,17 +186,6 @@ class Classifier {
     return with([&](Parts& copy) { copy.standardisation = scaling; });
   }
 
-  /// Returns the classifier of a linear kernel as one number per feature and column: its support
-  /// are the rows w_c = sum_j alpha_jc x_j, in double, and one of zeros where there is a bias. Its
-  /// outputs are the same but for rounding, and its file is as small as w; it has no kept draws and
-  /// no indices of support points. Cost: the numbers of the support per column.
-  /// \throws std::invalid_argument unless the kernel is linear in its inputs as they are.
-  [[nodiscard]] auto with_weights_alone() const
-    requires detail::may_be_linear<Kernel, Inputs>
-  {
-    return Classifier<Kernel, detail::WeightInputs<Inputs>>(detail::weights_alone(parts()));
-  }
-
   /// Returns the normalised outputs of single draws, n x (N C): column n C + c is that of draw n.
   /// \throws std::invalid_argument if no draws were kept; as `decision_values`.
   template <class Queries>

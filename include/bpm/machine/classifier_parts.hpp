@@ -260,7 +260,7 @@ BPM_INLINE MeanNumbers::MeanNumbers(const Subproblems& problems, std::span<const
     for (std::ptrdiff_t i = 0; i < m; ++i) {
       const int sign = problems.signs[p][i];
       smallest = std::min(smallest, sign * mean.output(i));
-      errors += sign * mean.plain_output(i, problems.lambda_at(p, i)) <= 0 ? 1U : 0U;
+      errors += sign * mean.plain_output(i, problems.lambda_at(i)) <= 0 ? 1U : 0U;
     }
     mean_norms.push_back(norm);
     training_margins.push_back(smallest / norm);

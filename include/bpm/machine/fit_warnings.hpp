@@ -261,7 +261,7 @@ BPM_INLINE std::vector<FitWarning> fit_warnings(const Subproblems& problems,
     const auto output = [&](std::ptrdiff_t of) {
       const auto p = static_cast<std::size_t>(of);
       const auto point = static_cast<std::ptrdiff_t>(i);
-      return means[p].plain_output(point, problems.lambda_at(p, point)) +
+      return means[p].plain_output(point, problems.lambda_at(point)) +
              (p < shifts.size() ? shifts[p] : 0);
     };
     ++predicted[class_of_outputs(std::ssize(means), output)];

@@ -103,9 +103,9 @@ inline void check_places(const std::optional<Eigen::Index>& label,
 /// Binary subproblems of one training set, in the order in which a sampler receives them: for two
 /// classes the second against the first, for more each against the rest.
 struct Subproblems {
-  std::vector<int> classes;                                        ///< Class labels, ascending.
-  std::vector<std::vector<signed char>> signs;                     ///< +1 or -1, m per subproblem.
-  std::vector<std::shared_ptr<const std::vector<double>>> lambda;  ///< m each; empty: zero.
+  std::vector<int> classes;                           ///< Class labels, ascending.
+  std::vector<std::vector<signed char>> signs;        ///< +1 or -1, m per subproblem.
+  std::shared_ptr<const std::vector<double>> lambda;  ///< Of all of them; empty: zero.
 
   Subproblems() = default;
   Subproblems(std::vector<int> all, std::span<const int> labels) : classes(std::move(all)) {
@@ -117,41 +117,33 @@ struct Subproblems {
   template <class T>
   void resolve_lambda(const Gram<T>& gram, const SoftBoundary& boundary,
                       std::span<const int> labels) {
-    lambda.clear();
-    for (const auto& side : signs) {
-      lambda.push_back(
-          !lambda.empty() && boundary.same_for_all_classes()
-              ? lambda.front()
-              : std::make_shared<const std::vector<double>>(boundary.resolve(
-                    [&](std::ptrdiff_t i) { return gram.diagonal(i); }, labels, side, classes)));
-    }
+    lambda = std::make_shared<const std::vector<double>>(
+        boundary.resolve([&](std::ptrdiff_t i) { return gram.diagonal(i); }, labels, classes));
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return signs.size(); }
-  [[nodiscard]] double lambda_at(std::size_t p, std::ptrdiff_t i) const {
-    return lambda[p]->empty() ? 0.0 : (*lambda[p])[i];
+  [[nodiscard]] double lambda_at(std::ptrdiff_t i) const {
+    return lambda->empty() ? 0.0 : (*lambda)[i];
   }
-  /// Returns a subproblem's mean lambda over the mean k(x_i, x_i): the factor of a relative lambda.
+  /// Returns the mean lambda over the mean k(x_i, x_i): the factor of a relative lambda.
   template <class T>
-  [[nodiscard]] double relative_lambda(const Gram<T>& gram, std::size_t p) const {
+  [[nodiscard]] double relative_lambda(const Gram<T>& gram) const {
     double sum = 0;
     double diagonal = 0;
     for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
-      sum += lambda_at(p, i);
+      sum += lambda_at(i);
       diagonal += static_cast<double>(gram.diagonal(i));
     }
     return diagonal > 0 ? sum / diagonal : 0;
   }
 };
 
-/// Returns a point to which no classifier gives a sign in some subproblem, since its k(x, x) +
-/// lambda is 0; -1: none. Cost: O(m) per subproblem.
+/// Returns a point to which no classifier gives a sign, since its k(x, x) + lambda is 0; -1: none.
+/// Cost: O(m).
 template <class T>
 [[nodiscard]] std::ptrdiff_t point_without_sign(const Gram<T>& gram, const Subproblems& problems) {
-  for (std::size_t p = 0; p < problems.size(); ++p) {
-    for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
-      if (!(static_cast<double>(gram.diagonal(i)) + problems.lambda_at(p, i) > 0)) return i;
-    }
+  for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
+    if (!(static_cast<double>(gram.diagonal(i)) + problems.lambda_at(i) > 0)) return i;
   }
   return -1;
 }
@@ -171,7 +163,7 @@ template <class T>
     for (std::size_t p = 0; p < problems.size(); ++p) {
       PointIndex hard = -1;
       for (const PointIndex i : group) {
-        if (problems.lambda_at(p, i) > 0) continue;
+        if (problems.lambda_at(i) > 0) continue;
         if (hard >= 0 && problems.signs[p][i] != problems.signs[p][hard]) {
           return join("points ", hard, " and ", i,
                       " are equal inputs with different labels, so no classifier separates them; "
@@ -216,7 +208,7 @@ template <class T>
     const double alpha = mean.coefficient(i);
     const auto self = static_cast<double>(gram.diagonal(i));
     if (alpha == 0 || !(self > 0)) continue;
-    sum += alpha * mean.plain_output(i, problems.lambda_at(0, i)) / std::sqrt(self);
+    sum += alpha * mean.plain_output(i, problems.lambda_at(i)) / std::sqrt(self);
     sizes += std::abs(alpha);
   }
   return sum > 0 ? sum / sizes : 1;

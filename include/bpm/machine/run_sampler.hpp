@@ -137,7 +137,7 @@ template <class Sampler, class T>
   std::vector<Space> spaces;
   spaces.reserve(problems.size());
   for (std::size_t p = 0; p < problems.size(); ++p) {
-    spaces.emplace_back(gram, problems.signs[p], problems.lambda[p]);
+    spaces.emplace_back(gram, problems.signs[p], problems.lambda);
   }
   if constexpr (!sees_cones<Sampler>) {
     SupportCounts support(gram.size());

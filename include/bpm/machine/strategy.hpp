@@ -200,8 +200,7 @@ BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask, const FitSe
     return linear;
   }
   check(settings.strategy != Strategy::linear, function, "strategy",
-        "is linear, which is for perceptrons of a linear kernel on numbers, in permuted order; "
-        "leave it out");
+        "is linear, which is for perceptrons of a linear kernel on numbers; leave it out");
   MemoryForecast windowed = forecast;
   windowed.strategy = Strategy::windowed;
   windowed.kernel_bytes = base;

@@ -84,7 +84,7 @@ struct DrawFit {
   void begin() {
     state = no_draws<Sampler>(std::ssize(labels.list()), problems.size(), settings.seed,
                               settings.keep_draws);
-    problems.lambda.clear();
+    problems.lambda.reset();
   }
 
   /// Sets a chosen boundary, in the place of one that was chosen before.
@@ -112,7 +112,7 @@ template <class T, class Sampler>
     control.chosen_lambda = fit.boundary->relative_lambda;
     control.left_out_draws = left_out_draws(fit.labels.list().size());
   }
-  if (fit.problems.lambda.empty()) {
+  if (!fit.problems.lambda) {
     fit.problems.resolve_lambda(*gram, fit.settings.soft_boundary, fit.labels.list());
   }
   if (!admits_training_errors(sampler)) {

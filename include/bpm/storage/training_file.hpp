@@ -107,7 +107,9 @@ struct StoredTraining {
       boundary.insert(boundary.end(), numbers.begin(), numbers.end());
     };
     if (!training.fit_.given_boundary.is_automatic()) {
-      for (const auto& lambda : training.fit_.problems.lambda) add(*lambda);
+      for (std::size_t p = 0; p < training.fit_.problems.size(); ++p) {
+        add(*training.fit_.problems.lambda);
+      }
     } else if (const auto& choice = settings.boundary_choice) {
       add(std::array{choice->relative_lambda, choice->label_noise});
     }

@@ -62,13 +62,6 @@ class SoftBoundary {
     result.per_class_ = std::move(lambda);
     return result;
   }
-  /// Sets one lambda for the points with label +1 of a two-class problem and one for the others. In
-  /// one-vs-rest each class in turn is the +1.
-  [[nodiscard]] static SoftBoundary per_side(double positive, double negative) {
-    check_lambda(positive, "SoftBoundary::per_side", "positive");
-    check_lambda(negative, "SoftBoundary::per_side", "negative");
-    return SoftBoundary(Kind::per_side, positive, negative);
-  }
 
   /// Returns this boundary with lambda_i divided by the weight of the point's class, if given: a
   /// weight above 1 makes a class's training errors dearer. Works on every kind, automatic too.
@@ -86,21 +79,19 @@ class SoftBoundary {
     return result;
   }
   /// Returns `relative(factor)` (0: hard) with these class weights, for a factor chosen by the fit.
-  /// With lambdas per class or side, the largest becomes `factor` and the others keep their ratio
-  /// to it, so that the balance of the classes does not depend on the choice.
+  /// With lambdas per class, the largest becomes `factor` and the others keep their ratio to it, so
+  /// that the balance of the classes does not depend on the choice.
   [[nodiscard]] SoftBoundary with_factor(double factor) const {
     SoftBoundary result = (factor == 0 ? hard() : relative(factor));
     result.class_weights_ = class_weights_;
     if (factor == 0) return result;
-    double most = kind_ == Kind::per_side ? std::max(first_, second_) : 0;
+    double most = 0;
     for (const auto& [label, lambda] : per_class_) most = std::max(most, lambda);
     if (kind_ == Kind::relative) {  // Already ratios to the factor.
       result.per_class_ = per_class_;
-      result.side_shares_ = side_shares_;
     } else if (most > 0) {
       result.per_class_ = per_class_;
       for (auto& [label, lambda] : result.per_class_) lambda /= most;
-      if (kind_ == Kind::per_side) result.side_shares_ = {first_ / most, second_ / most};
     }
     return result;
   }
@@ -110,25 +101,18 @@ class SoftBoundary {
   /// True if the fit chooses the factor.
   [[nodiscard]] bool is_automatic() const noexcept { return kind_ == Kind::automatic; }
 
-  /// True if every lambda_i is equal in all two-class problems of one-vs-rest.
-  [[nodiscard]] bool same_for_all_classes() const noexcept {
-    return kind_ != Kind::per_side && side_shares_.first == side_shares_.second;
-  }
-
-  /// True if lambda can be evaluated on any subset of the points. Lambdas by point or by side, and
-  /// class weights, which name classes, prevent that.
+  /// True if lambda can be evaluated on any subset of the points. Lambdas by point, and class
+  /// weights, which name classes, prevent that.
   [[nodiscard]] bool fits_any_points() const noexcept {
-    return same_for_all_classes() && kind_ != Kind::per_point && !has_class_weights();
+    return kind_ != Kind::per_point && !has_class_weights();
   }
 
   /// Numbers that are equal for equal boundaries and differ for any two others, except that lambdas
   /// given point by point are not included.
   [[nodiscard]] std::vector<double> signature() const {
-    std::vector<double> numbers{static_cast<double>(kind_), first_, second_,
+    // Stored trainings have the zero.
+    std::vector<double> numbers{static_cast<double>(kind_), value_, 0.0,
                                 static_cast<double>(per_class_.size())};
-    if (side_shares_ != std::pair(1.0, 1.0)) {  // Three numbers, since the following come in pairs.
-      numbers.insert(numbers.end(), {side_shares_.first, side_shares_.second, 0.0});
-    }
     for (const auto& [label, lambda] : per_class_) {
       numbers.push_back(label);
       numbers.push_back(lambda);
@@ -141,27 +125,25 @@ class SoftBoundary {
   }
 
   /// Returns lambda_i for every point, or an empty vector for `hard()` and `uniform(0)` with any
-  /// weights. `diagonal(i)` gives K_ii, `class_labels` the user's labels, `signs` +1 or -1.
-  /// `classes`: labels that a weight may name, also ones without points; empty: the labels of the
-  /// points. \throws std::invalid_argument on an automatic boundary, if the sizes disagree, a label
-  /// has no lambda, a weight names no class, or a lambda is negative, or 1e100 or more.
+  /// weights. `diagonal(i)` gives K_ii, `class_labels` the user's labels. `classes`: labels that a
+  /// weight may name, also ones without points; empty: the labels of the points. \throws
+  /// std::invalid_argument on an automatic boundary, if the sizes disagree, a label has no lambda,
+  /// a weight names no class, or a lambda is negative, or 1e100 or more.
   template <class Diagonal>
   [[nodiscard]] std::vector<double> resolve(Diagonal&& diagonal, std::span<const int> class_labels,
-                                            std::span<const signed char> signs,
                                             std::span<const int> classes = {}) const {
     const std::size_t m = class_labels.size();
     std::vector<double> lambda(m, 0.0);
     switch (kind_) {
       case Kind::uniform:
-        if (first_ == 0) {
+        if (value_ == 0) {
           return {};
         }
-        lambda.assign(m, first_);
+        lambda.assign(m, value_);
         break;
       case Kind::relative:
         for (std::size_t i = 0; i < m; ++i) {
-          lambda[i] = first_ * static_cast<double>(diagonal(i)) *
-                      (signs[i] > 0 ? side_shares_.first : side_shares_.second);
+          lambda[i] = value_ * static_cast<double>(diagonal(i));
           if (!per_class_.empty()) lambda[i] *= of_class(class_labels[i], i);
           check_lambda(lambda[i], "SoftBoundary::relative", "factor k(x, x)");
         }
@@ -177,11 +159,6 @@ class SoftBoundary {
       case Kind::automatic:
         detail::fail("SoftBoundary::automatic", "lambda",
                      "is chosen by BayesPointMachine and OneVsRest; give one here");
-      case Kind::per_side:
-        for (std::size_t i = 0; i < m; ++i) {
-          lambda[i] = signs[i] > 0 ? first_ : second_;
-        }
-        break;
     }
     for (const auto& [label, weight] : class_weights_) {
       const std::span<const int> known = classes.empty() ? class_labels : classes;
@@ -198,10 +175,10 @@ class SoftBoundary {
   }
 
  private:
-  enum class Kind { uniform, relative, per_point, per_class, per_side, automatic };
+  /// The numbers are those of stored trainings.
+  enum class Kind { uniform, relative, per_point, per_class, automatic = 5 };
 
-  explicit SoftBoundary(Kind kind, double first = 0, double second = 0)
-      : kind_(kind), first_(first), second_(second) {}
+  explicit SoftBoundary(Kind kind, double value = 0) : kind_(kind), value_(value) {}
 
   /// Lambda of a class label, which point i has.
   [[nodiscard]] double of_class(int label, std::size_t i) const {
@@ -221,11 +198,9 @@ class SoftBoundary {
   static constexpr double largest = 1e100;
 
   Kind kind_ = Kind::uniform;
-  double first_ = 0;
-  double second_ = 0;
+  double value_ = 0;
   std::vector<double> per_point_;
   std::vector<std::pair<int, double>> per_class_;  ///< By label; relative: ratios to the factor.
-  std::pair<double, double> side_shares_{1, 1};    ///< Ratios to the factor of +1 and -1.
   std::vector<std::pair<int, double>> class_weights_;
 };
 

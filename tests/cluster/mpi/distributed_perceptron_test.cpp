@@ -166,9 +166,8 @@ TEST_CASE("ranks that disagree are told so, all of them, at the start") {
        [](auto&, auto& s, auto&) { s.soft_boundary = bpm::SoftBoundary::uniform(0.5); }},
       {"seed", [](auto&, auto& s, auto&) { s.seed = 9; }},
       {"margin", [](auto&, auto&, auto& d) { d.margin = 0.25; }},
-      {"order", [](auto&, auto&, auto& d) { d.order = bpm::PermutedPerceptron::Order::greedy; }},
       {"draws", [](auto&, auto&, auto& d) { d.draws = 3; }},
-      {"limits of passes or mistakes", [](auto&, auto&, auto& d) { d.max_passes = 77; }},
+      {"max_passes", [](auto&, auto&, auto& d) { d.max_passes = 77; }},
       {"checkpoint settings", [](auto&, auto&, auto& d) { d.checkpoint = "somewhere"; }},
       {"number of points",
        [](auto& p, auto&, auto&) {

@@ -89,7 +89,7 @@ TEST_CASE("shards find the model of one process, bit for bit") {
 TEST_CASE("shards: soft boundaries, bytes, double, distances, two classes") {
   const Problem problem = make_problem(300);
   bpm::FitSettings settings = one_thread();
-  settings.soft_boundary = bpm::SoftBoundary::per_side(0.3, 0.1);
+  settings.soft_boundary = bpm::SoftBoundary::per_class({{4, 0.3}, {5, 0.1}, {6, 0.2}});
   check_same(kernel, problem.inputs, problem.labels, {.draws = 1, .max_passes = 100'000}, settings,
              100);
   settings.soft_boundary = bpm::SoftBoundary::relative(0.5);
@@ -174,8 +174,6 @@ TEST_CASE("shards: errors are the same on all ranks") {
        [&](auto&, auto&, auto&, auto& s) {
          if (odd) s.soft_boundary = bpm::SoftBoundary::uniform(0.5);
        }},
-      {"order is greedy, must be permuted: in shards nobody sees all outputs",
-       [&](auto&, auto&, auto& p, auto&) { p.order = bpm::PermutedPerceptron::Order::greedy; }},
       {"soft_boundary is automatic, must be given: shards choose none",
        [&](auto&, auto&, auto&, auto& s) { s.soft_boundary = bpm::SoftBoundary::automatic(); }},
       {"bias must be 0: give shards a kernel that has it, by biased",
@@ -188,7 +186,6 @@ TEST_CASE("shards: errors are the same on all ranks") {
        "the rest",
        [&](auto&, auto&, auto&, auto& s) { s.one_against_one = true; }},
       {"still made ", [&](auto&, auto&, auto& p, auto&) { p.max_passes = 2; }},
-      {"above max_mistakes", [&](auto&, auto&, auto& p, auto&) { p.max_mistakes = 5; }},
       {"margin is -1", [&](auto&, auto&, auto& p, auto&) { p.margin = -1; }},
       {"one per training point",
        [&](auto&, auto&, auto&, auto& s) {

@@ -59,8 +59,6 @@ TEST_CASE("settings out of range are refused") {
         "PermutedPerceptron: margin is nan, must be finite and not negative");
   CHECK(perceptron_message({.margin = std::numeric_limits<double>::infinity()}, f.rows) ==
         "PermutedPerceptron: margin is inf, must be finite and not negative");
-  CHECK(perceptron_message({.order = static_cast<bpm::PermutedPerceptron::Order>(9)}, f.rows) ==
-        "PermutedPerceptron: order is 9, must be permuted or greedy");
 }
 
 TEST_CASE("problems in step must be there and of one size") {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Margin, greedy order, Novikoff's bound, caps.
+// Margin, Novikoff's bound, caps.
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,6 @@
 #include "problems.hpp"
 
 using namespace sampler_tests;
-using Order = bpm::PermutedPerceptron::Order;
 using bpm::PermutedPerceptron;
 using Catch::Matchers::ContainsSubstring;
 
@@ -39,7 +37,6 @@ std::vector<bpm::SamplerReport> one_by_one(PermutedPerceptron sampler, const Spa
 
 TEST_CASE("mistakes stay within Novikoff's bound on data of known margin") {
   const double wanted = GENERATE(0.05, 0.2, 0.7);
-  const auto order = GENERATE(Order::permuted, Order::greedy);
   const double margin = GENERATE(0.0, 0.5, 3.0);
   const bool soft = GENERATE(false, true);
   CAPTURE(wanted, margin, soft);
@@ -51,7 +48,7 @@ TEST_CASE("mistakes stay within Novikoff's bound on data of known margin") {
   double radius = 0;
   for (std::ptrdiff_t i = 0; i < space.size(); ++i) radius = std::max(radius, space.diagonal(i));
   const double bound = (radius + 2 * margin) / (problem.margin * problem.margin);
-  const PermutedPerceptron sampler{.max_passes = 100000, .margin = margin, .order = order};
+  const PermutedPerceptron sampler{.max_passes = 100000, .margin = margin};
   for (const bpm::SamplerReport& report : one_by_one(sampler, space, 10)) {
     REQUIRE(report.converged);
     CHECK(static_cast<double>(report.perceptron->mistakes) <= bound);
@@ -66,16 +63,13 @@ TEST_CASE("with a margin every signed output of w before scaling is above it") {
   const NarrowValues on_demand(narrow_gaussian, inputs);
   const Matrix matrix(on_demand);
   const Eigen::MatrixXd kernel = values_of(matrix);
-  const auto order = GENERATE(Order::permuted, Order::greedy);
   const Outcome outcome =
-      run(PermutedPerceptron{.draws = 4, .max_passes = 100000, .margin = margin, .order = order},
+      run(PermutedPerceptron{.draws = 4, .max_passes = 100000, .margin = margin},
           RowSpace(matrix, labels));
   REQUIRE(outcome.report.converged);
   for (const KeptDraw& draw : outcome.draws) {
-    const auto book_order = order_of(m, {}, draw.number);
-    const Textbook textbook = order == Order::permuted
-                                  ? textbook_perceptron(kernel, labels, nullptr, book_order, margin)
-                                  : textbook_greedy(kernel, labels, nullptr, book_order, margin);
+    const Textbook textbook =
+        textbook_perceptron(kernel, labels, nullptr, order_of(m, {}, draw.number), margin);
     CHECK(same_classifier(draw, textbook, labels));
     double smallest = 1e300;
     for (std::ptrdiff_t i = 0; i < m; ++i) {
@@ -83,38 +77,6 @@ TEST_CASE("with a margin every signed output of w before scaling is above it") {
     }
     CHECK(smallest > margin);
   }
-}
-
-TEST_CASE("greedy order: the textbook's classifier, consistent, another one by another tie") {
-  const std::ptrdiff_t m = GENERATE(1, 2, 40, 300);
-  const bool soft = GENERATE(false, true);
-  CAPTURE(m, soft);
-  const Inputs inputs = random_inputs(m, 5, 14);
-  const Labels labels = random_labels(m, 14);
-  const Lambda lambda = soft ? random_lambda(m, 14) : nullptr;
-  const NarrowValues on_demand(narrow_gaussian, inputs);
-  const Matrix matrix(on_demand);
-  const Eigen::MatrixXd kernel = values_of(matrix);
-  const RowSpace space(matrix, labels, lambda);
-  const PermutedPerceptron sampler{.draws = 6, .max_passes = 100000, .order = Order::greedy};
-  const Outcome outcome = run(sampler, space);
-  REQUIRE(outcome.report.converged);
-  CHECK(outcome.report.kernel_evaluations == 0);
-  bpm::detail::BlockScratch<float> scratch;
-  std::set<std::vector<double>> distinct;
-  std::uint64_t mistakes = 0;
-  for (const KeptDraw& draw : outcome.draws) {
-    const Textbook textbook = textbook_greedy(kernel, labels, lambda, order_of(m, {}, draw.number));
-    CHECK(same_classifier(draw, textbook, labels));
-    CHECK(space.contains(draw.alpha(), scratch));
-    distinct.insert(draw.outputs);
-    mistakes += textbook.mistakes;
-  }
-  CHECK(outcome.report.perceptron->mistakes == mistakes);
-  if (m >= 40) CHECK(distinct.size() > 1);
-  CHECK(run(sampler, space, on_threads(3)).draws == outcome.draws);
-  const bpm::KernelVersionSpace<float> without_rows(on_demand, labels, lambda);
-  CHECK(run(sampler, without_rows, on_threads(2)).draws == outcome.draws);
 }
 
 TEST_CASE("a draw beyond max_passes ends the run; the draws before it stand") {
@@ -151,75 +113,6 @@ TEST_CASE("a draw beyond max_passes ends the run; the draws before it stand") {
                    ContainsSubstring(pass) && ContainsSubstring("the last of max_passes"));
     CHECK(run(sampler, windows, on_threads(threads)).report.reason == outcome.report.reason);
   }
-}
-
-TEST_CASE("a draw beyond max_mistakes ends the run; the draws before it stand") {
-  const Inputs inputs = random_inputs(150, 5, 32);
-  const NarrowValues on_demand(narrow_gaussian, inputs);
-  const Matrix matrix(on_demand);
-  const RowSpace space(matrix, random_labels(150, 32));
-  const auto order = GENERATE(Order::permuted, Order::greedy);
-  const PermutedPerceptron free{.max_passes = 100000, .order = order};
-  const auto alone = one_by_one(free, space, 30);
-  // Mistakes are counted at the end of a pass: a draw that ends within the limit is never stopped.
-  const std::uint64_t cap = alone[0].perceptron->mistakes;
-  const auto first = std::find_if(alone.begin(), alone.end(), [&](const auto& report) {
-    return report.perceptron->mistakes > cap;
-  });
-  REQUIRE(first != alone.end());
-  const auto good = static_cast<std::uint64_t>(first - alone.begin());
-  PermutedPerceptron sampler = free;
-  sampler.draws = good;
-  const Outcome expected = run(sampler, space);
-  sampler.draws = good + 3;
-  sampler.max_mistakes = cap;
-  for (const unsigned threads : {1U, 3U}) {
-    const Outcome outcome = run(sampler, space, on_threads(threads));
-    CHECK_FALSE(outcome.report.converged);
-    CHECK(outcome.report.draws == good);
-    CHECK(outcome.draws == expected.draws);
-    CHECK(outcome.report.perceptron->training_errors > 0);
-    CHECK_THAT(outcome.report.reason, ContainsSubstring("above max_mistakes"));
-  }
-}
-
-TEST_CASE("greedy order counts passes beyond max_mistakes in mistakes over points") {
-  // Features all but orthogonal: no output reaches the margin, and each in turn is the smallest.
-  const Inputs inputs = random_inputs(4, 5, 34);
-  const NarrowValues on_demand(narrow_gaussian, inputs);
-  const PermutedPerceptron sampler{
-      .draws = 1, .max_mistakes = 10, .margin = 50, .order = Order::greedy};
-  const Outcome outcome =
-      run(sampler, bpm::KernelVersionSpace<float>(on_demand, random_labels(4, 34)));
-  CHECK(outcome.report.perceptron->training_errors == 3);
-  CHECK_THAT(outcome.report.reason,
-             ContainsSubstring("draw 0 still made 3 mistakes in pass 3 (11 in all, above "));
-}
-
-TEST_CASE("greedy order keeps to max_passes, counted in mistakes over points") {
-  const Inputs inputs = random_inputs(60, 5, 33);
-  const NarrowValues on_demand(narrow_gaussian, inputs);
-  const Matrix matrix(on_demand);
-  Labels labels = random_labels(60, 33);
-  Inputs equal = inputs;
-  equal.row(1) = equal.row(0);
-  labels[0] = 1;
-  labels[1] = -1;
-  const NarrowValues hopeless(narrow_gaussian, equal);
-  const Outcome outcome =
-      run(PermutedPerceptron{.draws = 2, .max_passes = 4, .order = Order::greedy},
-          bpm::KernelVersionSpace<float>(hopeless, labels));
-  CHECK_FALSE(outcome.report.converged);
-  CHECK(outcome.draws.empty());
-  CHECK_THAT(outcome.report.reason,
-             ContainsSubstring("still made 1 mistakes in pass 5 (240 in all") &&
-                 ContainsSubstring("the last of max_passes"));
-
-  // As good as no limit: the number of steps must not overflow.
-  const Outcome unlimited = run(
-      PermutedPerceptron{.draws = 1, .max_passes = std::uint64_t{1} << 62U, .order = Order::greedy},
-      bpm::KernelVersionSpace<float>(on_demand, labels));
-  CHECK(unlimited.report.converged);
 }
 
 TEST_CASE("max_passes 0 is a limit of its own, so that a hopeless problem ends") {

@@ -168,9 +168,7 @@ TEST_CASE("several problems in step are each the problem alone") {
     rows.emplace_back(matrix, labels);
     windows.emplace_back(on_demand, labels);
   }
-  const auto order =
-      GENERATE(bpm::PermutedPerceptron::Order::permuted, bpm::PermutedPerceptron::Order::greedy);
-  const PermutedPerceptron sampler{.draws = 3, .max_passes = 10000, .order = order};
+  const PermutedPerceptron sampler{.draws = 3, .max_passes = 10000};
   const Outcome together = run_in_step(sampler, rows);
   REQUIRE(together.report.converged);
   CHECK(run_in_step(sampler, windows).draws == together.draws);

@@ -274,7 +274,7 @@ template <class Kernel, class I>
     double evidence = 0;
     candidate.consistent = true;
     for (std::size_t p = 0; p < problems.size() && candidate.consistent; ++p) {
-      const KernelVersionSpace space(values, problems.signs[p], problems.lambda[p]);
+      const KernelVersionSpace space(values, problems.signs[p], problems.lambda);
       const EpOutcome outcome =
           run_expectation_propagation(Cone(space, method.factor_tolerance), method,
                                       [&](std::uint64_t, double) { return go_on(done); });

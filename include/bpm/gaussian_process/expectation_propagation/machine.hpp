@@ -137,8 +137,6 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   }
   /// Deleted: the probabilities are those of the posterior.
   PosteriorClassifier with_slope(double slope) const = delete;
-  /// Deleted: the posterior needs the support's points, which weights do not have.
-  PosteriorClassifier with_weights_alone() const = delete;
   /// Returns a copy that standardises the inputs it predicts.
   [[nodiscard]] PosteriorClassifier with_standardisation(const Standardisation& scaling) const {
     return {Base::with_standardisation(scaling), *posteriors_};
@@ -258,7 +256,7 @@ template <class Kernel, InputSet I, Observer O>
     };
     for (std::size_t p = 0; p < count; ++p) {
       if (!go_on({.stage = "factor"})) return report;
-      const KernelVersionSpace space(std::as_const(*gram), problems.signs[p], problems.lambda[p]);
+      const KernelVersionSpace space(std::as_const(*gram), problems.signs[p], problems.lambda);
       EpOutcome outcome = run_expectation_propagation(
           Cone(space, method.factor_tolerance), method, [&](std::uint64_t sweep, double change) {
             return go_on(
@@ -273,7 +271,7 @@ template <class Kernel, InputSet I, Observer O>
         return report;
       }
       EpPosterior& posterior = posteriors.emplace_back(*std::move(outcome.posterior));
-      posterior.relative_lambda = problems.relative_lambda(*gram, p);
+      posterior.relative_lambda = problems.relative_lambda(*gram);
       means[p].set_centre(posterior.centre_of_mass());
       pivots.insert(pivots.end(), posterior.pivots.begin(), posterior.pivots.end());
     }

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,10 +22,7 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 /// size, for all implementations.
 struct PerceptronLimits {
   std::uint64_t max_passes = 0;
-  std::uint64_t max_steps = 0;     ///< Greedy order: mistakes per problem and draw.
-  std::uint64_t max_mistakes = 0;  ///< Mistakes per problem and draw; 0: no limit.
   double margin = 0;
-  bool greedy = false;
   /// Number of points at the end of the order that a run holds out until it is consistent on the
   /// others: its outputs there are then those of a classifier that has not seen them.
   std::ptrdiff_t left_out = 0;
@@ -35,20 +31,13 @@ struct PerceptronLimits {
   [[nodiscard]] static PerceptronLimits of(const Settings& settings, std::ptrdiff_t points) {
     const auto m = static_cast<std::uint64_t>(points);
     constexpr std::uint64_t visits = 5'000'000;  // About a second with an update each.
-    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     const std::uint64_t passes = settings.max_passes;
-    // Greedy order: a step costs 2 m operations and, without rows in memory, m kernel evaluations.
     return {.max_passes = passes != 0 ? passes : std::max<std::uint64_t>(1000, visits / m),
-            .max_steps = passes == 0         ? std::max(20 * m, visits / m)
-                         : passes > most / m ? most
-                                             : passes * m,
-            .max_mistakes = settings.max_mistakes,
-            .margin = settings.margin,
-            .greedy = settings.order == decltype(settings.order)::greedy};
+            .margin = settings.margin};
   }
 };
 
-enum class PerceptronOutcome { consistent, stopped, out_of_passes, out_of_mistakes };
+enum class PerceptronOutcome { consistent, stopped, out_of_passes };
 
 /// State of one problem of one run.
 struct PerceptronProblem {
@@ -57,8 +46,7 @@ struct PerceptronProblem {
   std::uint64_t passes = 0;
   std::uint64_t mistakes_in_pass = 0;
   bool leaves_out = false;          ///< True while the points at the end of the order are held out.
-  std::uint64_t passes_before = 0;  ///< Before it saw them: each stage has the full limits.
-  std::uint64_t mistakes_before = 0;
+  std::uint64_t passes_before = 0;  ///< Before it saw them: each stage has the full limit.
 };
 
 /// The passes of C perceptrons in step over the training set. A problem is done after its proof
@@ -76,16 +64,18 @@ class PerceptronPasses {
   [[nodiscard]] const PerceptronProblem& operator[](std::size_t c) const { return problems_[c]; }
   [[nodiscard]] PerceptronProblem& operator[](std::size_t c) { return problems_[c]; }
 
-  /// Makes passes until every problem has its proof, or a limit is reached. pass(number) makes one
-  /// and counts its mistakes; it returns false to stop. note(c) is called for a problem that has
-  /// become consistent without its held-out points, after the pass that showed it.
+  /// Makes passes until every problem has its proof, or the limit is reached. pass(number) makes
+  /// one and counts its mistakes; it returns false to stop. note(c) is called for a problem that
+  /// has become consistent without its held-out points, after the pass that showed it.
   template <class Pass, class Note>
   PerceptronOutcome run(const PerceptronLimits& limits, Pass&& pass, Note&& note) {
     for (std::uint64_t number = 0;; ++number) {
-      begin_pass();
+      for (PerceptronProblem& problem : problems_) {
+        problem.mistakes_in_pass = 0;
+        problem.passes += problem.done ? 0U : 1U;
+      }
       if (!pass(number)) return PerceptronOutcome::stopped;
       if (end_pass(limits, note)) return PerceptronOutcome::consistent;
-      if (beyond(limits)) return PerceptronOutcome::out_of_mistakes;
       if (std::any_of(problems_.begin(), problems_.end(), [&](const PerceptronProblem& problem) {
             return !problem.done && problem.passes - problem.passes_before >= limits.max_passes;
           })) {
@@ -98,23 +88,9 @@ class PerceptronPasses {
     return run(limits, pass, [](std::size_t) {});
   }
 
-  void begin_pass() {
-    for (PerceptronProblem& problem : problems_) {
-      problem.mistakes_in_pass = 0;
-      problem.passes += problem.done ? 0U : 1U;
-    }
-  }
-
   void count_mistake(std::size_t c) {
     ++problems_[c].mistakes;
     ++problems_[c].mistakes_in_pass;
-  }
-
-  [[nodiscard]] bool beyond(const PerceptronLimits& limits) const {
-    return limits.max_mistakes != 0 &&
-           std::any_of(problems_.begin(), problems_.end(), [&](const PerceptronProblem& problem) {
-             return problem.mistakes - problem.mistakes_before > limits.max_mistakes;
-           });
   }
 
   /// Returns the problem with the most mistakes among those that are not done (there must be one).
@@ -126,18 +102,16 @@ class PerceptronPasses {
   }
 
   /// Explains why draw `number` has no consistent classifier.
-  [[nodiscard]] std::string reason(std::uint64_t number, PerceptronOutcome outcome) const {
+  [[nodiscard]] std::string reason(std::uint64_t number) const {
     const PerceptronProblem& problem = problems_[worst()];
     return join("draw ", number, " still made ", problem.mistakes_in_pass, " mistakes in pass ",
-                problem.passes, " (", problem.mistakes, " in all",
-                outcome == PerceptronOutcome::out_of_mistakes ? ", above max_mistakes"
-                                                              : ", the last of max_passes",
+                problem.passes, " (", problem.mistakes, " in all, the last of max_passes",
                 size() > 1 ? join(", problem ", worst()) : std::string(), ")");
   }
 
  private:
   /// Ends a pass. Problems without a mistake in it are done, or add their held-out points, which
-  /// they also do at their limits. Returns true if all are done.
+  /// they also do at the limit. Returns true if all are done.
   template <class Note>
   bool end_pass(const PerceptronLimits& limits, Note&& note) {
     bool all = true;
@@ -151,11 +125,9 @@ class PerceptronPasses {
       }
       all = false;
       if (consistent) note(c);
-      if (consistent || problem.passes >= limits.max_passes ||
-          (limits.max_mistakes != 0 && problem.mistakes > limits.max_mistakes)) {
+      if (consistent || problem.passes >= limits.max_passes) {
         problem.leaves_out = false;
         problem.passes_before = problem.passes;
-        problem.mistakes_before = problem.mistakes;
       }
     }
     return all;

@@ -34,30 +34,22 @@ namespace bpm { inline namespace BPM_TARGET {
 /// Threads work on different draws, and where there are more of them than draws, on the windows or
 /// rows of one. The result depends on the seed alone, not on their number.
 struct PermutedPerceptron {
-  /// Order in which a perceptron visits points.
-  enum class Order {
-    permuted,  ///< A random permutation, repeated.
-    greedy,    ///< The point with the smallest signed output; O(m) more per mistake.
-  };
-
   std::uint64_t draws = 10;  ///< Number of draws, at least 1.
   /// Largest number of passes of a draw over the training set. 0: 1000, or on small sets as many as
-  /// make 5e6 visits to a point. In greedy order m mistakes count as a pass, and 0 means 20 passes,
-  /// or 5e6 / m mistakes on small sets.
+  /// make 5e6 visits to a point.
   std::uint64_t max_passes = 0;
-  std::uint64_t max_mistakes = 0;  ///< Limit of mistakes per draw and problem; 0: none.
   double margin = 0;  ///< Signed output (of the w before scaling) up to which a point is a mistake.
-  Order order = Order::permuted;  ///< Order of visits.
 
   /// The sampler receives kernel values, in blocks, and has trials, which give up early.
   static constexpr SamplerTraits traits{
       .name = "PermutedPerceptron", .computes_blocks = true, .has_trials = true};
 
-  /// Visits the settings on which draws depend; limits change no finished draw.
+  /// Visits the settings on which draws depend; limits change no finished draw. Trainings and
+  /// folders of draws name an order of visits; random ones always had the number 0.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("margin", self.margin);
-    visit("order", self.order);
+    visit("order", 0);
   }
 
   /// Makes the draws of problems that share their kernel values, with one permutation per draw; the
@@ -105,7 +97,7 @@ struct PermutedPerceptron {
     const std::size_t state =
         problems * m * (sizeof(double) + sizeof(std::int32_t) + 1) + m * sizeof(PointIndex);
     const std::size_t solution = problems * m * sizeof(double);
-    if (features > 0 && order == Order::permuted) {
+    if (features > 0) {
       return {.bytes = workers * (state + problems * features * sizeof(double)) +
                        threads * features * sizeof(double) +
                        (workers + detail::results_ahead) * solution,
@@ -128,8 +120,6 @@ struct PermutedPerceptron {
     detail::check(draws >= 1, f, "draws", "is ", draws, ", must be 1 or more");
     detail::check_count(f, "draws", draws);
     detail::check_not_negative(f, "margin", margin);
-    detail::check(order == Order::permuted || order == Order::greedy, f, "order", "is ",
-                  static_cast<int>(order), ", must be permuted or greedy");
   }
 
  private:

@@ -71,9 +71,9 @@ class PieceRuns {
   void run(const Receive& receive) {
     try {
       const Gram<T>& gram = spaces_[0].gram();
-      if (!limits_.greedy && gram.linear_inputs() != nullptr) {
+      if (gram.linear_inputs() != nullptr) {
         run_by<LinearPerceptron<T>>(receive);
-      } else if (limits_.greedy || gram.rows_in_memory() || gram.by_pairs()) {
+      } else if (gram.rows_in_memory() || gram.by_pairs()) {
         run_by<RowPerceptron<T>>(receive);
       } else {
         run_by<WindowedPerceptron<T>>(receive);
@@ -150,7 +150,7 @@ class PieceRuns {
             problems = wanted;
           }
           PerceptronLimits limits = limits_;
-          if (task.piece.number < control_.left_out_draws && !limits.greedy) {
+          if (task.piece.number < control_.left_out_draws) {
             limits.left_out = spaces_[0].size() / 10;
           }
           const PerceptronOutcome outcome =
@@ -182,7 +182,7 @@ class PieceRuns {
     if (outcome == PerceptronOutcome::stopped) {
       return {.piece = piece, .reason = "stopped", .stopped = true};
     }
-    std::string reason = passes.reason(piece.number, outcome);
+    std::string reason = passes.reason(piece.number);
     if (piece.count < spaces_.size()) {
       reason += join(" among problems ", piece.first, " to ", piece.first + piece.count - 1, " of ",
                      spaces_.size());

@@ -40,18 +40,14 @@ class RowPerceptron {
 
   [[nodiscard]] PerceptronState& state() noexcept { return state_; }
 
-  /// Visits the points in a random order until a full pass makes no mistake; or, in greedy order,
-  /// always the one with the smallest signed output (the first in the random order among equals),
-  /// until that output is above the margin. `go_on(passes)` may stop the run.
+  /// Visits the points in a random order until a full pass makes no mistake. `go_on(passes)` may
+  /// stop the run.
   template <class GoOn>
   PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine,
                         std::span<Workspace> workspaces, unsigned worker, ThreadPool& pool,
                         GoOn&& go_on) {
     const RowSource rows{workspaces, worker, pool};
     state_.start(engine, limits.left_out);
-    if (limits.greedy) {
-      return run_greedy(limits, rows, go_on);
-    }
     return state_.passes.run(
         limits,
         [&](std::uint64_t pass) {
@@ -79,41 +75,6 @@ class RowPerceptron {
     unsigned worker;
     ThreadPool& pool;
   };
-
-  template <class GoOn>
-  PerceptronOutcome run_greedy(const PerceptronLimits& limits, const RowSource& rows,
-                               GoOn&& go_on) {
-    const auto points = static_cast<std::uint64_t>(state_.size);
-    state_.passes.begin_pass();
-    for (std::size_t c = 0; c < spaces_.size(); ++c) {
-      PerceptronProblem& problem = state_.passes[c];
-      for (std::uint64_t step = 0;; ++step) {
-        const PointIndex worst = smallest_output(c);
-        if (signed_output(c, worst) > limits.margin) {
-          break;
-        }
-        if (step >= limits.max_steps) {
-          // m steps count as a pass; the search just made has found a mistake.
-          problem.passes = 1 + step / points;
-          problem.mistakes_in_pass = 1;
-          return PerceptronOutcome::out_of_passes;
-        }
-        if (!go_on(static_cast<double>(step) / static_cast<double>(state_.size))) {
-          return PerceptronOutcome::stopped;
-        }
-        with_row(worst, rows, [&](const T* row) { update(c, worst, row); });
-        if (state_.passes.beyond(limits)) {
-          problem.passes = 1 + step / points;
-          problem.mistakes_in_pass = 1 + step % points;
-          return PerceptronOutcome::out_of_mistakes;
-        }
-      }
-      // The last search saw every point and found no mistake: a full pass.
-      problem = {
-          .done = true, .mistakes = problem.mistakes, .passes = 1 + problem.mistakes / points};
-    }
-    return PerceptronOutcome::consistent;
-  }
 
   [[nodiscard]] double signed_output(std::size_t c, PointIndex i) {
     return spaces_[c].label(i) * state_.outputs_of(c)[i];
@@ -174,19 +135,6 @@ class RowPerceptron {
     state_.count_mistake(c, i);
   }
 
-  [[nodiscard]] PointIndex smallest_output(std::size_t c) {
-    PointIndex best = state_.order[0];
-    double smallest = signed_output(c, best);
-    for (std::ptrdiff_t p = 1; p < state_.size; ++p) {
-      const double output = signed_output(c, state_.order[p]);
-      if (output < smallest) {
-        smallest = output;
-        best = state_.order[p];
-      }
-    }
-    return best;
-  }
-
   std::span<const Space> spaces_;
   PerceptronState state_;
   std::vector<PointIndex> points_;  ///< All points, if rows are computed.
@@ -221,7 +169,7 @@ class LinearPerceptron {
 
   [[nodiscard]] PerceptronState& state() noexcept { return state_; }
 
-  /// Visits the points in permuted order; the arguments are those of `RowPerceptron::run`.
+  /// Visits the points in their random order; the arguments are those of `RowPerceptron::run`.
   template <class GoOn>
   PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine,
                         std::span<Workspace> workspaces, unsigned worker, ThreadPool& /*pool*/,

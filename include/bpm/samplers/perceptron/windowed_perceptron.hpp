@@ -88,8 +88,8 @@ class WindowedPerceptron {
   /// Points of the mistakes that some window has not seen.
   [[nodiscard]] const MistakeList<PointIndex>& mistakes() const noexcept { return mistakes_; }
 
-  /// Visits the points in permuted order, as `RowPerceptron::run`. `workspaces` has one for each
-  /// thread number of the pool; this thread's is `worker`.
+  /// Visits the points in their random order, as `RowPerceptron::run`. `workspaces` has one for
+  /// each thread number of the pool; this thread's is `worker`.
   template <class GoOn>
   PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine,
                         std::span<Workspace> workspaces, unsigned worker, ThreadPool& pool,
