@@ -24,7 +24,7 @@ bpm_not_under_addresses(machine "further pairings of kernels, inputs and sampler
   bayes_point_machine_pairs_precomputed bayes_point_machine_pairs_string bayes_point_machine_pairs_own
   bayes_point_machine_input_types run_sampler_chains choose)
 bpm_not_under_addresses(machine "the same fits and predictions, judged otherwise: the tests left in run them"
-  strategy bayes_point_machine_drawn_digits prediction_batches bayes_point_machine_votes_of_draws
+  fit_warnings strategy bayes_point_machine_drawn_digits prediction_batches bayes_point_machine_votes_of_draws
   bayes_point_machine_precomputed_kernel bayes_point_machine_one_vs_rest)
 bpm_not_under_addresses(samplers "numbers judged at length: the tests of the chains run the same code"
   gibbs/log_evidence chains/chain_state_tangent_directions)

@@ -15,12 +15,10 @@ struct SparseGaussianCase {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("A Gaussian kernel on sparse inputs: two classes", "[machine]",
-                        machine_tests::OneSampler) {
-  check_two_classes<SparseGaussianCase, TestType>();
+TEST_CASE("A Gaussian kernel on sparse inputs: two classes", "[machine]") {
+  check_two_classes<SparseGaussianCase, bpm::PermutedPerceptron>();
 }
 
-TEMPLATE_LIST_TEST_CASE("A Gaussian kernel on sparse inputs: one against the rest", "[machine]",
-                        machine_tests::OneSampler) {
-  check_one_vs_rest<SparseGaussianCase, TestType>();
+TEST_CASE("A Gaussian kernel on sparse inputs: one against the rest", "[machine]") {
+  check_one_vs_rest<SparseGaussianCase, bpm::PermutedPerceptron>();
 }

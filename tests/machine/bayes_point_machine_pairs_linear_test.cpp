@@ -16,12 +16,10 @@ struct BiasedLinearCase {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("A biased linear kernel: two classes", "[machine]",
-                        machine_tests::OneSampler) {
-  check_two_classes<BiasedLinearCase, TestType>();
+TEST_CASE("A biased linear kernel: two classes", "[machine]") {
+  check_two_classes<BiasedLinearCase, bpm::PermutedPerceptron>();
 }
 
-TEMPLATE_LIST_TEST_CASE("A biased linear kernel: one against the rest", "[machine]",
-                        machine_tests::OneSampler) {
-  check_one_vs_rest<BiasedLinearCase, TestType>();
+TEST_CASE("A biased linear kernel: one against the rest", "[machine]") {
+  check_one_vs_rest<BiasedLinearCase, bpm::PermutedPerceptron>();
 }

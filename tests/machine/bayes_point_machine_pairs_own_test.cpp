@@ -18,12 +18,10 @@ struct OwnKernelCase {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("A kernel of the user's own: two classes", "[machine]",
-                        machine_tests::OneSampler) {
-  check_two_classes<OwnKernelCase, TestType>();
+TEST_CASE("A kernel of the user's own: two classes", "[machine]") {
+  check_two_classes<OwnKernelCase, bpm::PermutedPerceptron>();
 }
 
-TEMPLATE_LIST_TEST_CASE("A kernel of the user's own: one against the rest", "[machine]",
-                        machine_tests::OneSampler) {
-  check_one_vs_rest<OwnKernelCase, TestType>();
+TEST_CASE("A kernel of the user's own: one against the rest", "[machine]") {
+  check_one_vs_rest<OwnKernelCase, bpm::PermutedPerceptron>();
 }

@@ -22,12 +22,10 @@ struct PrecomputedCase {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("A kernel matrix that the user brings: two classes", "[machine]",
-                        machine_tests::OneSampler) {
-  check_two_classes<PrecomputedCase, TestType>();
+TEST_CASE("A kernel matrix that the user brings: two classes", "[machine]") {
+  check_two_classes<PrecomputedCase, bpm::PermutedPerceptron>();
 }
 
-TEMPLATE_LIST_TEST_CASE("A kernel matrix that the user brings: one against the rest", "[machine]",
-                        machine_tests::OneSampler) {
-  check_one_vs_rest<PrecomputedCase, TestType>();
+TEST_CASE("A kernel matrix that the user brings: one against the rest", "[machine]") {
+  check_one_vs_rest<PrecomputedCase, bpm::PermutedPerceptron>();
 }

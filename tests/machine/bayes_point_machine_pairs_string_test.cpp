@@ -17,12 +17,10 @@ struct StringCase {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("A kernel on strings: two classes", "[machine]",
-                        machine_tests::OneSampler) {
-  check_two_classes<StringCase, TestType>();
+TEST_CASE("A kernel on strings: two classes", "[machine]") {
+  check_two_classes<StringCase, bpm::PermutedPerceptron>();
 }
 
-TEMPLATE_LIST_TEST_CASE("A kernel on strings: one against the rest", "[machine]",
-                        machine_tests::OneSampler) {
-  check_one_vs_rest<StringCase, TestType>();
+TEST_CASE("A kernel on strings: one against the rest", "[machine]") {
+  check_one_vs_rest<StringCase, bpm::PermutedPerceptron>();
 }

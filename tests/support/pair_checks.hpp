@@ -20,7 +20,7 @@
 
 /// \file
 /// What a machine must do with any kernel and any sampler. One kernel meets all samplers, and the
-/// others one; BPM_ALL_PAIRS makes the full product. A case has
+/// others one. A case has
 ///
 ///     static auto kernel();
 ///     static auto training();  // `training_size` inputs

@@ -128,15 +128,9 @@ Sampler short_runs_of() {
   return sampler;
 }
 
-/// What one kernel is paired with, and all kernels with BPM_ALL_PAIRS.
+/// What one kernel is paired with; the others meet `PermutedPerceptron`, as a fit's draws know no
+/// kernel.
 using AllSamplers =
     std::tuple<bpm::PermutedPerceptron, RandomStartPerceptron, bpm::Billiard, bpm::KernelGibbs>;
-
-/// What the other kernels are paired with.
-#ifdef BPM_ALL_PAIRS
-using OneSampler = AllSamplers;
-#else
-using OneSampler = std::tuple<bpm::PermutedPerceptron>;
-#endif
 
 }  // namespace machine_tests
