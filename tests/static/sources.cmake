@@ -14,6 +14,9 @@ set(global_state "setNbThreads|omp_set_num_threads|include <omp.h>|#[ ]*pragma o
 set(operating_system "include <(sys/[a-z]+|unistd|fcntl|dirent|windows|io|process|signal)\\.h>")
 set(for_include_time "template <class = void>|Dependent<")
 set(cast_for_a_warning "\\.data\\(\\)@OPEN@")
+# What constrains a set of inputs, and what reads it, may stand.
+set(of_input_sets "std::ranges::(s?size|begin|range_(value|reference)_t|(random_access|sized|borrowed)_range)[^a-z_]")
+set(ranges "std::(ranges|views)[a-z_:]*")
 
 function(forbid file text pattern why)
   string(REGEX MATCH "${pattern}" found "${text}")
@@ -54,6 +57,8 @@ foreach(file IN LISTS files)
     forbid("${file}" "${code}" "${global_state}" "the library changes no global setting")
     forbid("${file}" "${code}" "${for_include_time}" "no templates for include time alone")
     forbid("${file}" "${code}" "${cast_for_a_warning}" "index the container itself")
+    string(REGEX REPLACE "${of_input_sets}" "" without_input_sets "${code}")
+    forbid("${file}" "${without_input_sets}" "${ranges}" "users compile its concepts; take the algorithm on iterators, or a loop")
     if(NOT file STREQUAL "include/bpm/core/progress.hpp")
       forbid("${file}" "${code}" "std::jthread|std::stop_|<stop_token>" "StopToken, StopSource (core/progress.hpp) and JoinedThread (core/parallel.hpp) are there for every library")
     endif()
