@@ -65,14 +65,14 @@ struct DrawFit {
   TrainingState<Sampler> state{};
   std::optional<BoundaryChoice> boundary{};  ///< The chosen boundary, if the fit chooses it.
 
-  DrawFit(const Sampler& with, const FitSettings& given, LabelList all, std::vector<int> classes,
-          const MemoryForecast& memory)
+  DrawFit(const Sampler& with, const FitSettings& given, LabelList all,
+          const std::vector<int>& classes, const MemoryForecast& memory)
       : given_sampler(with),
         given_boundary(given.soft_boundary),
         sampler(with),
         settings(given),
         labels(std::move(all)),
-        problems(std::move(classes), labels.list()),
+        problems(classes, labels.list()),
         forecast(memory) {
     if (given_boundary.is_automatic() && !chooses_boundary(with, given)) {
       settings.soft_boundary = SoftBoundary::hard();

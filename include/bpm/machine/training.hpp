@@ -72,10 +72,11 @@ class Training {
  public:
   /// `classes`: those of the labels, ascending. \throws as `BayesPointMachine::fit`.
   Training(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
-           std::shared_ptr<const Inputs> inputs, detail::LabelList labels, std::vector<int> classes,
-           const RunControl& given_control, std::string_view function)
-      : Training(kernel, sampler, settings, std::move(inputs), std::move(labels),
-                 std::move(classes), function) {
+           std::shared_ptr<const Inputs> inputs, detail::LabelList labels,
+           const std::vector<int>& classes, const RunControl& given_control,
+           std::string_view function)
+      : Training(kernel, sampler, settings, std::move(inputs), std::move(labels), classes,
+                 function) {
     const auto start = std::chrono::steady_clock::now();
     const RunControl control = detail::lasting_control<Sampler>(given_control);
     const std::vector<std::uint64_t> hashes = detail::input_hashes(*inputs_);
@@ -166,11 +167,11 @@ class Training {
 
   /// Prepares all before the first run.
   Training(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
-           std::shared_ptr<const Inputs> inputs, detail::LabelList labels, std::vector<int> classes,
-           std::string_view function)
+           std::shared_ptr<const Inputs> inputs, detail::LabelList labels,
+           const std::vector<int>& classes, std::string_view function)
       : kernel_(kernel),
         inputs_(std::move(inputs)),
-        fit_(sampler, settings, std::move(labels), std::move(classes),
+        fit_(sampler, settings, std::move(labels), classes,
              checked_forecast(sampler, settings, classes.size(), function)),
         bias_(detail::absolute_bias(kernel_, settings, *inputs_, function)) {}
 
@@ -233,10 +234,10 @@ template <class Kernel, class Sampler, class I, class O>
 [[nodiscard]] auto start_training(const BayesPointMachine<Kernel, Sampler>& machine,
                                   bool any_number, I&& inputs, LabelList labels, O& observer,
                                   StopToken stop, std::string_view function) {
-  std::vector<int> classes =
+  const std::vector<int> classes =
       check_classes(input_count(inputs), labels.list(), any_number, function);
   return Training(machine.kernel(), machine.sampler(), machine.settings(),
-                  keep_or_refer(std::forward<I>(inputs)), std::move(labels), std::move(classes),
+                  keep_or_refer(std::forward<I>(inputs)), std::move(labels), classes,
                   run_control(machine.settings(), observer, std::move(stop)), function);
 }
 

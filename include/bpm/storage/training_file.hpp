@@ -178,11 +178,10 @@ struct StoredTraining {
     constexpr std::string_view function = "resume";
     check_model(file, training_kind);
     file.check_seal();
-    std::vector<int> classes =
+    const std::vector<int> classes =
         check_classes(input_count(inputs), labels.list(), any_number, function);
     Training training(machine.kernel(), machine.sampler(), machine.settings(),
-                      keep_or_refer(std::forward<I>(inputs)), std::move(labels), std::move(classes),
-                      function);
+                      keep_or_refer(std::forward<I>(inputs)), std::move(labels), classes, function);
     const auto hashes = input_hashes(*training.inputs_);
     training.fingerprint_ = fingerprint(hashes, training.fit_.labels.list());
     if (!training.fit_.settings.soft_boundary.is_automatic()) resolve_lambda(training);
