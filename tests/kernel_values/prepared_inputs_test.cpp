@@ -97,7 +97,7 @@ TEMPLATE_TEST_CASE("rows that are prepared some at a time are the same", "[kerne
             .template cast<TestType>();
     using Prepared = bpm::detail::PreparedInputs<bpm::RowMatrix<TestType>>;
     const Prepared whole(inputs);
-    Prepared parts(inputs, bpm::detail::RoomOnly{});
+    Prepared parts(inputs, bpm::detail::AllocateOnly{});
     parts.prepare(inputs, 19, 21);
     parts.prepare(inputs, 0, 19);
     for (Eigen::Index i = 0; i < 40; ++i) {

@@ -208,7 +208,7 @@ TEST_CASE("the rule by which a strategy is chosen, clause by clause") {
   many.dense_fits = false;
   CHECK(choose_strategy(many) == Strategy::windowed);
   many.draws = 1;
-  many.callable = true;
+  many.pairwise = true;
   CHECK(choose_strategy(many) == Strategy::windowed);
   many.dense_fits = true;
   CHECK(choose_strategy(many) == Strategy::dense);

@@ -39,12 +39,12 @@ TEST_CASE("a hard boundary is no list of zeros", "[version_space]") {
 }
 
 TEST_CASE("which lambdas are those of any points", "[version_space]") {
-  CHECK(bpm::SoftBoundary().fits_any_points());
-  CHECK(bpm::SoftBoundary::automatic().fits_any_points());
-  CHECK(bpm::SoftBoundary::relative(1).fits_any_points());
-  CHECK(bpm::SoftBoundary::per_class({{1, 1}}).fits_any_points());
-  CHECK_FALSE(bpm::SoftBoundary::per_point({1}).fits_any_points());
-  CHECK_FALSE(bpm::SoftBoundary::relative(1).with_class_weights({{1, 2.0}}).fits_any_points());
+  CHECK(bpm::SoftBoundary().works_on_subsets());
+  CHECK(bpm::SoftBoundary::automatic().works_on_subsets());
+  CHECK(bpm::SoftBoundary::relative(1).works_on_subsets());
+  CHECK(bpm::SoftBoundary::per_class({{1, 1}}).works_on_subsets());
+  CHECK_FALSE(bpm::SoftBoundary::per_point({1}).works_on_subsets());
+  CHECK_FALSE(bpm::SoftBoundary::relative(1).with_class_weights({{1, 2.0}}).works_on_subsets());
 }
 
 TEST_CASE("lambdas are finite and not negative", "[version_space]") {

@@ -41,7 +41,7 @@ class KeptRows {
             m == 0 ? 0 : std::min(static_cast<std::size_t>(m), bytes / row_bytes(m)))),
         values_(std::ssize(places_) * m),
         place_of_(static_cast<std::size_t>(m), nowhere),
-        asked_(static_cast<std::size_t>(m), 0) {}
+        requests_(static_cast<std::size_t>(m), 0) {}
   KeptRows(const KeptRows&) = delete;
   KeptRows& operator=(const KeptRows&) = delete;
 
@@ -62,10 +62,10 @@ class KeptRows {
   [[nodiscard]] Row borrow(PointIndex i) {
     const auto point = static_cast<std::size_t>(i);
     const std::scoped_lock lock(mutex_);
-    ++asked_[point];
+    ++requests_[point];
     Row row{.place = place_of_[point]};
     if (row.place == nowhere) {
-      row.place = room_for(point);
+      row.place = find_slot(point);
       if (row.place == nowhere) return {};
       row.write = values_.data() + row.place * size_;
       places_[row.place] = {.point = i};
@@ -105,18 +105,18 @@ class KeptRows {
 
   /// Returns a slot for this point's row: a free one; else evicts, among the next 32, a row that is
   /// not borrowed and was requested less often; -1 if there is none.
-  [[nodiscard]] std::int32_t room_for(std::size_t point) {
+  [[nodiscard]] std::int32_t find_slot(std::size_t point) {
     if (used_ < capacity()) return static_cast<std::int32_t>(used_++);
-    const std::ptrdiff_t looks = std::min<std::ptrdiff_t>(32, capacity());
-    for (std::ptrdiff_t look = 0; look < looks; ++look) {
-      hand_ = hand_ + 1 < capacity() ? hand_ + 1 : 0;
-      const Place& place = places_[static_cast<std::size_t>(hand_)];
+    const std::ptrdiff_t tries = std::min<std::ptrdiff_t>(32, capacity());
+    for (std::ptrdiff_t attempt = 0; attempt < tries; ++attempt) {
+      clock_hand_ = clock_hand_ + 1 < capacity() ? clock_hand_ + 1 : 0;
+      const Place& place = places_[static_cast<std::size_t>(clock_hand_)];
       if (place.borrowers > 0) continue;
-      if (place.point == nobody) return static_cast<std::int32_t>(hand_);
+      if (place.point == nobody) return static_cast<std::int32_t>(clock_hand_);
       const auto other = static_cast<std::size_t>(place.point);
-      if (asked_[other] < asked_[point]) {
+      if (requests_[other] < requests_[point]) {
         place_of_[other] = nowhere;
-        return static_cast<std::int32_t>(hand_);
+        return static_cast<std::int32_t>(clock_hand_);
       }
     }
     return nowhere;
@@ -127,9 +127,9 @@ class KeptRows {
   Buffer<T> values_;
   mutable std::mutex mutex_;  ///< Guards all members but the values.
   std::vector<std::int32_t> place_of_;
-  std::vector<std::uint32_t> asked_;  ///< Number of requests per point.
+  std::vector<std::uint32_t> requests_;  ///< Number of requests per point.
   std::ptrdiff_t used_ = 0;
-  std::ptrdiff_t hand_ = 0;
+  std::ptrdiff_t clock_hand_ = 0;
 };
 
 /// A borrowed row, given back by the destructor. Without a cache it has neither values nor memory

@@ -27,7 +27,7 @@ template <InputSet I>
 class PreparedInputs;
 
 /// Tag: allocate, do not fill; `prepare` then fills the rows, some at a time.
-struct RoomOnly {};
+struct AllocateOnly {};
 
 /// Dense rows, zero-padded to whole units of a block: numbers to whole registers, bytes to groups
 /// of four. They are read in place if they are row-major, begin and end with a unit, and have no
@@ -44,11 +44,11 @@ class PreparedInputs<I> {
 
   /// `origin` is subtracted from each row, see `origin_of`; empty: zero.
   explicit PreparedInputs(const I& inputs, std::span<const double> origin = {})
-      : PreparedInputs(inputs, RoomOnly{}, origin) {
+      : PreparedInputs(inputs, AllocateOnly{}, origin) {
     prepare(inputs, 0, size_);
   }
   /// Allocates only: reads no input and touches no memory.
-  PreparedInputs(const I& inputs, RoomOnly /*unused*/, std::span<const double> origin = {})
+  PreparedInputs(const I& inputs, AllocateOnly /*unused*/, std::span<const double> origin = {})
       : origin_(origin.begin(), origin.end()),
         size_(inputs.rows()),
         features_(inputs.cols()),

@@ -108,7 +108,7 @@ template <class Scalar, class Sampler>
   if constexpr (!sees_cones<Sampler>) {
     ChoiceCandidate one{.relative_lambda = mean.relative_lambda, .label_noise = mean.label_noise};
     if (draws > 1 && mean.slope > 0) {
-      try_boundaries<Scalar>(values, folds, labels, to_try(sampler, 1), settings, control,
+      try_boundaries<Scalar>(values, folds, labels, search_sampler(sampler, 1), settings, control,
                              std::span(&one, 1));
     }
     if (one.consistent) {
@@ -133,8 +133,8 @@ template <class Scalar, class Sampler>
           .label_noise = chosen.label_noise,
           .slope = chosen.slope,
           .offsets = chosen.offsets,
-          .growth = slope_growth(values, folds, part.labels, to_try(sampler, draws), settings,
-                                 control, chosen),
+          .growth = slope_growth(values, folds, part.labels, search_sampler(sampler, draws),
+                                 settings, control, chosen),
           .draw_chance =
               draw_chance(values, folds, part.labels, sampler, draws, settings, control, chosen),
           .fold_rows = points - left_out / static_cast<double>(folds.folds.count),
@@ -156,7 +156,7 @@ template <class Scalar, class Sampler>
 /// two standard errors of the mean difference. values_of(candidate) returns kernel values on the
 /// larger part. Cost: a fit of few draws each, and the values of each kernel.
 template <class Scalar, class Sampler, class ValuesOf>
-[[nodiscard]] std::pair<std::size_t, std::size_t> judged_on_more(
+[[nodiscard]] std::pair<std::size_t, std::size_t> refine_on_larger_part(
     std::span<const ChoiceCandidate> candidates, std::size_t best, const ChoicePart& part,
     const std::vector<int>& classes, const Sampler& sampler, const FitSettings& settings,
     const RunControl& control, bool by_error, const ValuesOf& values_of) {
@@ -251,8 +251,8 @@ template <class T, class Sampler>
       Folds::stratified(part.labels, std::min<std::size_t>(5, part.can_be_left_out),
                         settings.seed));
   BestOfFirstFold best_of_first_fold;
-  try_boundaries<T>(values, folds, part.labels, to_try(sampler, draws_to_try), settings, watched,
-                    choice.candidates, &best_of_first_fold);
+  try_boundaries<T>(values, folds, part.labels, search_sampler(sampler, draws_to_try), settings,
+                    watched, choice.candidates, &best_of_first_fold);
   if (const auto best = best_candidate(choice.candidates)) {
     auto candidates = std::move(choice.candidates);
     choice = boundary_of(candidates[*best], values, folds, part, sampler, draws_to_try, settings,

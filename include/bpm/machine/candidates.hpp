@@ -51,7 +51,7 @@ template <class Sampler>
 
 /// Returns a sampler that tries a candidate with few draws: a trial if the sampler has trials.
 template <class Sampler>
-[[nodiscard]] auto to_try(const Sampler& sampler, std::uint64_t draws) {
+[[nodiscard]] auto search_sampler(const Sampler& sampler, std::uint64_t draws) {
   if constexpr (Sampler::traits.has_trials) {
     return sampler.trial(draws);
   } else {
@@ -80,7 +80,7 @@ void check_pairs(const FitSettings& settings, std::size_t classes, std::string_v
   check(fits_pairs<Sampler>, function, "one_against_one",
         "is true, must be false with this sampler: one process, without a folder of draws, fits "
         "pairs of classes");
-  check(settings.soft_boundary.fits_any_points(), function, "soft_boundary",
+  check(settings.soft_boundary.works_on_subsets(), function, "soft_boundary",
         "must be one for any points with one_against_one: automatic, or a lambda that is the same "
         "for all, relative or per class");
 }
@@ -127,7 +127,7 @@ struct BestOfFirstFold {
 };
 
 /// Least points of a first fold on which candidates far behind are dropped.
-inline constexpr std::size_t points_to_drop_by = 200;
+inline constexpr std::size_t least_points_to_race = 200;
 
 /// Computes the out-of-fold scores of all soft boundaries for one kernel, fold by fold, in each
 /// from soft to hard: boundaries from the first inconsistent one on are not tried again, since
@@ -165,7 +165,7 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
     for (; trials.size() > of_fold.size(); trials.pop_back()) {
       trials.back().candidate->consistent = false;
     }
-    if (k > 0 || best == nullptr || part.left_out.size() < points_to_drop_by || trials.empty()) {
+    if (k > 0 || best == nullptr || part.left_out.size() < least_points_to_race || trials.empty()) {
       continue;
     }
     const auto losses = judge(of_fold, settings.soft_boundary);

@@ -202,7 +202,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                                     control.threads);
   };
   using Scalar = detail::kernel_scalar_t<I>;
-  const auto sampler = detail::to_try(machine.sampler(), grid.draws);
+  const auto sampler = detail::search_sampler(machine.sampler(), grid.draws);
   detail::BestOfFirstFold best_of_first_fold;
   // Tries the candidates from `first` on, which share a kernel and a bias.
   const auto try_from = [&](std::size_t first) {
@@ -252,7 +252,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   }
   best = detail::best_candidate(candidates, grid.by_error);
   if (grid.one_against_one && !settings.one_against_one && detail::fits_pairs<Sampler> &&
-      settings.soft_boundary.fits_any_points() && folds.classes.size() > 2 &&
+      settings.soft_boundary.works_on_subsets() && folds.classes.size() > 2 &&
       folds.classes.size() <= detail::most_classes_by_pairs) {
     const ChoiceCandidate ahead = candidates[*best];
     const std::size_t first = candidates.size();
@@ -280,7 +280,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
           settings.memory, std::min(grid.more_points, static_cast<std::size_t>(n)));
       2 * more >= 3 * part.points.size()) {
     const detail::ChoicePart large(labels, folds.classes, more, settings.seed);
-    const auto [at, left_out] = detail::judged_on_more<Scalar>(
+    const auto [at, left_out] = detail::refine_on_larger_part<Scalar>(
         candidates, *best, large, folds.classes, sampler, settings_of(candidates[*best]), control,
         grid.by_error, [&](const ChoiceCandidate& one) { return values_of(one, large.points); });
     ChoiceCandidate& found = candidates[at];

@@ -118,7 +118,7 @@ class PackedSupport {
   /// data.
   PackedSupport(const I& inputs, bool pack, std::span<const double> origin, std::string_view source)
     requires InputView<I>
-      : PackedSupport(inputs, pack, PreparedInputs<I>(inputs, RoomOnly{}, origin)) {
+      : PackedSupport(inputs, pack, PreparedInputs<I>(inputs, AllocateOnly{}, origin)) {
     gates_ = std::make_unique<Gate[]>(blocks_.size());
     source_ = source;
   }

@@ -94,7 +94,7 @@ template <class Sampler>
 /// Returns the control for work that one of several processes does alone: nothing stops it there,
 /// since the others would wait for it.
 template <class Sampler>
-[[nodiscard]] RunControl before_meeting(const RunControl& control) {
+[[nodiscard]] RunControl without_stop(const RunControl& control) {
   RunControl result = control;
   if constexpr (Sampler::traits.collective) {
     result.stop = {};

@@ -29,7 +29,7 @@ struct StrategyChoice {
   std::ptrdiff_t points = 0;
   std::size_t problems = 1;  ///< Binary subproblems.
   std::uint64_t draws = 1;
-  bool callable = false;   ///< Kernel values are computed pair by pair, not as products.
+  bool pairwise = false;   ///< Kernel values are computed pair by pair, not as products.
   bool bytes = false;      ///< Inputs are bytes.
   bool dense_fits = true;  ///< The memory holds the whole matrix.
 };
@@ -48,7 +48,7 @@ struct StrategyChoice {
   const std::ptrdiff_t few = choice.bytes ? 8'000 : 20'000;
   const std::uint64_t many = choice.bytes ? 200 : 100;
   const bool again = choice.draws >= many / choice.problems;
-  if (choice.dense_fits && (choice.points <= few || choice.callable || again)) {
+  if (choice.dense_fits && (choice.points <= few || choice.pairwise || again)) {
     return Strategy::dense;
   }
   return Strategy::windowed;
@@ -61,17 +61,17 @@ struct MemoryQuestion {
   std::size_t scalar_bytes = sizeof(double);  ///< Bytes of a kernel value.
   std::size_t choosing_bytes = 0;             ///< Bytes for the choice of the boundary; 0: given.
   std::uint64_t draws = 1;
-  bool brought = false;       ///< The user provides the matrix.
-  bool windows = false;       ///< The sampler can do without kernel rows.
-  bool callable = false;      ///< Kernel values are computed pair by pair.
-  bool by_pairs = false;      ///< Kernel values are slow: rows are kept.
-  bool bytes = false;         ///< Inputs are bytes.
-  std::size_t inputs = 0;     ///< Bytes of the prepared inputs.
-  std::size_t scattered = 0;  ///< Bytes of one sparse input, per thread.
-  std::size_t features = 0;   ///< Length of w for a linear kernel; else 0.
-  bool weights_pay = false;   ///< Keeping w is worth while.
+  bool precomputed = false;       ///< The user provides the matrix.
+  bool can_window = false;        ///< The sampler can do without kernel rows.
+  bool pairwise = false;          ///< Kernel values are computed pair by pair.
+  bool by_pairs = false;          ///< Kernel values are slow: rows are kept.
+  bool bytes = false;             ///< Inputs are bytes.
+  std::size_t inputs = 0;         ///< Bytes of the prepared inputs.
+  std::size_t scatter_bytes = 0;  ///< Bytes of one sparse input, per thread.
+  std::size_t features = 0;       ///< Length of w for a linear kernel; else 0.
+  bool weights_pay = false;       ///< Keeping w is worth while.
   /// Returns the bytes of so many inputs packed as columns.
-  std::function<std::size_t(std::size_t)> columns{};
+  std::function<std::size_t(std::size_t)> packed_bytes{};
   std::function<MemoryNeed(const RunSize&)> need{};  ///< Memory need of the sampler.
 };
 
@@ -95,8 +95,8 @@ template <class Kernel, class Sampler, InputSet I>
   MemoryQuestion ask{.points = input_count(inputs),
                      .problems = problems,
                      .scalar_bytes = sizeof(Scalar),
-                     .brought = std::same_as<Kernel, PrecomputedKernel>,
-                     .windows = Sampler::traits.computes_blocks,
+                     .precomputed = std::same_as<Kernel, PrecomputedKernel>,
+                     .can_window = Sampler::traits.computes_blocks,
                      .need = [&](const RunSize& run) { return sampler.memory_need(run); }};
   const auto points = static_cast<std::size_t>(ask.points);
   if (chooses_boundary(sampler, settings) && !settings.boundary_choice) {
@@ -104,12 +104,12 @@ template <class Kernel, class Sampler, InputSet I>
   }
   if constexpr (Sampler::traits.computes_blocks) ask.draws = sampler.draws;
   if constexpr (!std::same_as<Kernel, PrecomputedKernel>) {
-    ask.callable = !by_inner_products<Kernel, I> && !by_distances<Kernel, I>;
+    ask.pairwise = !by_inner_products<Kernel, I> && !by_distances<Kernel, I>;
     ask.by_pairs = by_pairs<Kernel, I>;
     ask.bytes = ByteInputs<I>;
     ask.inputs = PreparedInputs<I>::bytes_needed(inputs, !origin_of(kernel, inputs).empty());
-    if constexpr (SparseInputs<I>) ask.scattered = PreparedInputs<I>::scattered_bytes(inputs);
-    ask.columns = [&](std::size_t count) {
+    if constexpr (SparseInputs<I>) ask.scatter_bytes = PreparedInputs<I>::scattered_bytes(inputs);
+    ask.packed_bytes = [&](std::size_t count) {
       return PreparedColumns<I>::bytes_needed(inputs, count);
     };
     if constexpr (may_be_linear<Kernel, I>) {
@@ -138,7 +138,8 @@ BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask, const FitSe
         function, ": memory is ", settings.memory, " bytes, ", ask.points, " points and ", problems,
         " problems need at least ", smallest.total(), what, " (outputs and sums ",
         smallest.sampler_bytes + smallest.model_bytes, ", kernel values ", smallest.kernel_bytes,
-        "); ", ask.windows && !ask.brought ? "raise memory" : "raise memory or use fewer threads"));
+        "); ",
+        ask.can_window && !ask.precomputed ? "raise memory" : "raise memory or use fewer threads"));
   };
   MemoryForecast forecast;
   const std::size_t pairs = settings.one_against_one && problems > 2 ? pair_count(problems) : 0;
@@ -155,7 +156,7 @@ BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask, const FitSe
                          points * (3 * sizeof(std::uint64_t) + pairs * sizeof(double));
   forecast.threads = threads;
   forecast.sampler_bytes = need(threads, 0).bytes;
-  if (ask.brought) {
+  if (ask.precomputed) {
     const Strategy asked = settings.strategy.value_or(Strategy::precomputed);
     check(asked == Strategy::precomputed, function, "strategy", "is ", to_string(asked),
           ", must be precomputed for a PrecomputedKernel");
@@ -171,18 +172,18 @@ BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask, const FitSe
   MemoryForecast dense = forecast;
   dense.strategy = Strategy::dense;
   // Each thread packs a tile's columns.
-  dense.kernel_bytes = base + points * points * ask.scalar_bytes + threads * ask.scattered +
-                       threads * ask.columns(std::min<std::size_t>(points, 256));
+  dense.kernel_bytes = base + points * points * ask.scalar_bytes + threads * ask.scatter_bytes +
+                       threads * ask.packed_bytes(std::min<std::size_t>(points, 256));
   const bool dense_fits = dense.total() <= settings.memory;
 
   // Tries fewer and fewer draws at a time, then fewer threads, until the memory suffices.
-  const auto shrink_to_fit = [&](MemoryForecast& told, auto&& take) {
+  const auto shrink_to_fit = [&](MemoryForecast& tried, auto&& take) {
     for (unsigned step = 0; step < 2 * threads - 1; ++step) {
       const unsigned at_once = step < threads ? threads - step : 1;
-      told.threads = step < threads ? threads : 2 * threads - 1 - step;
-      told.draws_at_once = at_once == threads ? 0 : at_once;
-      take(told, at_once);
-      if (told.total() <= settings.memory) break;
+      tried.threads = step < threads ? threads : 2 * threads - 1 - step;
+      tried.draws_at_once = at_once == threads ? 0 : at_once;
+      take(tried, at_once);
+      if (tried.total() <= settings.memory) break;
     }
   };
   const bool possible = ask.features > 0 && need(1, 1, ask.features).keeps_weights;
@@ -191,8 +192,8 @@ BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask, const FitSe
     MemoryForecast linear = forecast;
     linear.strategy = Strategy::linear;
     linear.kernel_bytes = base + points * sizeof(double);
-    shrink_to_fit(linear, [&](MemoryForecast& told, unsigned at_once) {
-      told.sampler_bytes = need(told.threads, at_once, ask.features).bytes;
+    shrink_to_fit(linear, [&](MemoryForecast& tried, unsigned at_once) {
+      tried.sampler_bytes = need(tried.threads, at_once, ask.features).bytes;
     });
     if (linear.total() > settings.memory) {
       refuse(linear, settings.strategy ? " for strategy linear" : "");
@@ -204,15 +205,16 @@ BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask, const FitSe
   MemoryForecast windowed = forecast;
   windowed.strategy = Strategy::windowed;
   windowed.kernel_bytes = base;
-  if (ask.windows) {
-    shrink_to_fit(windowed, [&](MemoryForecast& told, unsigned at_once) {
-      const MemoryNeed held = need(told.threads, at_once);
-      told.sampler_bytes = held.bytes;
-      told.kernel_bytes = base + told.threads * ask.scattered + ask.columns(held.columns);
+  if (ask.can_window) {
+    shrink_to_fit(windowed, [&](MemoryForecast& tried, unsigned at_once) {
+      const MemoryNeed held = need(tried.threads, at_once);
+      tried.sampler_bytes = held.bytes;
+      tried.kernel_bytes =
+          base + tried.threads * ask.scatter_bytes + ask.packed_bytes(held.columns);
     });
   }
   const bool windowed_fits = windowed.total() <= settings.memory;
-  if (ask.windows && ask.by_pairs) {
+  if (ask.can_window && ask.by_pairs) {
     const std::size_t noted = points * KeptRows<double>::point_bytes;
     const std::size_t row = points * ask.scalar_bytes;
     const std::size_t held = windowed.kernel_bytes + windowed.sampler_bytes + windowed.model_bytes;
@@ -226,11 +228,11 @@ BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask, const FitSe
     refuse(dense.total() < windowed.total() ? dense : windowed, "");
   }
   Strategy strategy = dense_fits ? Strategy::dense : Strategy::windowed;
-  if (ask.windows && windowed_fits) {
+  if (ask.can_window && windowed_fits) {
     strategy = choose_strategy({.points = ask.points,
                                 .problems = problems,
                                 .draws = ask.draws,
-                                .callable = ask.callable,
+                                .pairwise = ask.pairwise,
                                 .bytes = ask.bytes,
                                 .dense_fits = dense_fits});
   }

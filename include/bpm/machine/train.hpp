@@ -119,7 +119,7 @@ template <class T, class Sampler>
     std::string why = why_not_separable(*gram, equal, fit.problems);
     if (!why.empty()) return why;
   }
-  hold_values(gram, fit.forecast, before_meeting<Sampler>(control));
+  hold_values(gram, fit.forecast, without_stop<Sampler>(control));
   SamplerReport report;
   if (gram->complete()) {
     report = run_sampler(sampler, std::as_const(*gram), fit.problems, control, state);

@@ -83,9 +83,9 @@ class Training {
     const std::span<const int> all = fit_.labels.list();
     fingerprint_ = detail::fingerprint(hashes, all);
     if (detail::chooses_boundary(sampler, settings)) {
-      fit_.take_boundary(detail::choose_boundary(
-          detail::with_bias(kernel_, bias_), sampler, settings, *inputs_, fit_.problems.classes,
-          all, detail::before_meeting<Sampler>(control), function));
+      fit_.take_boundary(detail::choose_boundary(detail::with_bias(kernel_, bias_), sampler,
+                                                 settings, *inputs_, fit_.problems.classes, all,
+                                                 detail::without_stop<Sampler>(control), function));
     }
     auto gram = kernel_values();
     const std::string why = detail::train(gram, detail::equal_groups<Kernel>(*inputs_, hashes),

@@ -103,7 +103,7 @@ class SoftBoundary {
 
   /// True if lambda can be evaluated on any subset of the points. Lambdas by point, and class
   /// weights, which name classes, prevent that.
-  [[nodiscard]] bool fits_any_points() const noexcept {
+  [[nodiscard]] bool works_on_subsets() const noexcept {
     return kind_ != Kind::per_point && !has_class_weights();
   }
 
