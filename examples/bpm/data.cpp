@@ -57,6 +57,14 @@ struct Source {
   return !text.empty() && end == text.c_str() + text.size();
 }
 
+/// Returns the index of a field index:value of LIBSVM's format; -1 of any other field.
+[[nodiscard]] long index_of_pair(const std::string& field) {
+  const std::size_t colon = field.find_first_not_of("0123456789");
+  const bool pair = colon != std::string::npos && colon > 0 && colon <= 10 && field[colon] == ':' &&
+                    is_number(field.substr(colon + 1));
+  return pair ? std::stol(field) : -1;
+}
+
 /// By the first bytes: IDX begins with two zeros; a line of LIBSVM's format has index:value behind
 /// its label; everything else is a table.
 [[nodiscard]] std::string format_of(std::istream& stream) {
@@ -69,28 +77,26 @@ struct Source {
   std::string format = "csv";
   for (std::string line; std::getline(stream, line);) {
     line.resize(std::min(line.find('#'), line.size()));
-    const std::string_view text = line;
-    const std::size_t first = text.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos) continue;
-    const std::size_t gap = text.find_first_of(" \t", first);
-    const std::size_t second =
-        gap == std::string_view::npos ? gap : text.find_first_not_of(" \t\r", gap);
+    std::istringstream text(line);
+    std::string label;
+    std::string second;
+    std::string third;
+    text >> label >> second >> third;
+    if (label.empty()) continue;
     // A label alone is a row of zeros, but nothing that a table could be.
-    if (second != std::string_view::npos) {
-      const std::string_view pair =
-          text.substr(second, text.find_first_of(" \t\r", second) - second);
-      const std::size_t colon = pair.find_first_not_of("0123456789");
-      // (A time of day may stand behind a date, which is no label, or before a comma.)
-      if ((colon != std::string_view::npos && colon > 0 && pair[colon] == ':' &&
-           is_number(std::string(pair.substr(colon + 1))) &&
-           is_number(std::string(text.substr(first, gap - first))) &&
-           text.find_first_of(",;") == std::string_view::npos) ||
-          pair.starts_with("qid:")) {
+    if (!second.empty()) {
+      const long index = index_of_pair(second);
+      // A time of day may stand behind a date, which is no label: so a word as label, or a pair in
+      // its place, takes a second index above the first. Both are refused with their cure.
+      if ((index >= 0 && line.find_first_of(",;") == std::string::npos &&
+           (is_number(label) || index_of_pair(third) > index ||
+            (index_of_pair(label) >= 0 && index_of_pair(label) < index))) ||
+          second.starts_with("qid:")) {
         format = "libsvm";
       }
       break;
     }
-    if (text.find_first_not_of("+-0123456789 \t\r", first) != std::string_view::npos) break;
+    if (label.find_first_not_of("+-0123456789") != std::string::npos) break;
   }
   stream.clear();
   stream.seekg(0);

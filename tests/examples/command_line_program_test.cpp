@@ -2116,10 +2116,8 @@ TEST_CASE("bpm: tables as other programs write them", "[examples]") {
                         "thousands, and is read as a decimal sign"));
   // LIBSVM's format.
   refused("-1 0:0.5 1:2\n1 0:1.5 1:3\n", "writes them so by zero_based=False");
-  refused("spam 1:0.5 2:2\nham 1:1.5\n", "expected an integer label; give each class a number",
-          {"--format", "libsvm"});
-  refused("1:0.5 2:2\n1:1.5\n", "put any number, such as 0, before each row",
-          {"--format", "libsvm"});
+  refused("spam 1:0.5 2:2\nham 1:1.5\n", "expected an integer label; give each class a number");
+  refused("1:0.5 2:2\n1:1.5\n", "put any number, such as 0, before each row");
 }
 
 TEST_CASE("bpm: labels with zeros in front are codes, and integers of a model read them",
