@@ -391,7 +391,7 @@ TEST_CASE("each kernel is tried with a bias in its own units", "[machine]") {
   }
 }
 
-TEST_CASE("choose keeps class weights, and lambdas a class or side", "[machine]") {
+TEST_CASE("choose keeps class weights, and lambdas a class", "[machine]") {
   const auto [inputs, labels] = noisy_rings(200, 2, 0.15);
   const bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(1)},
                                        .relative_lambdas = {0.3, 1}};

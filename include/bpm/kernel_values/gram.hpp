@@ -261,6 +261,14 @@ class PrecomputedGram : public detail::MatrixGram<T> {
   /// Cost: one pass over the matrix.
   explicit PrecomputedGram(const RowMatrix<T>& values)
       : detail::MatrixGram<T>(values.data(), values.rows()) {
+    check(values);
+  }
+
+  /// Deleted: a temporary matrix (such as a conversion from another type) would not outlive this.
+  explicit PrecomputedGram(const RowMatrix<T>&& values) = delete;
+
+  /// Checks a matrix. \throws std::invalid_argument as the constructor.
+  static void check(const Eigen::Ref<const RowMatrix<T>>& values) {
     const char* const function = "PrecomputedGram";
     const Eigen::Index m = values.rows();
     detail::check(m > 0, function, "values",
@@ -285,9 +293,6 @@ class PrecomputedGram : public detail::MatrixGram<T> {
       }
     }
   }
-
-  /// Deleted: a temporary matrix (such as a conversion from another type) would not outlive this.
-  explicit PrecomputedGram(const RowMatrix<T>&& values) = delete;
 };
 
 }}  // namespace bpm

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -223,7 +224,8 @@ template <class Scalar, class Sampler, class ValuesOf>
 
 /// Chooses lambda / k(x, x), or label noise for samplers that take it, by the smallest out-of-fold
 /// log loss on a part of the points, as `choose` does for one kernel: five folds, five draws each.
-/// `values`: kernel values on the part. Memory: `bytes_to_choose`. \throws Stopped.
+/// `values`: kernel values on the part; none if it has too few points to judge by. Memory:
+/// `bytes_to_choose`. \throws Stopped.
 template <class T, class Sampler>
 [[nodiscard]] BoundaryChoice choose_boundary(const ChoicePart& part, const DenseGram<T>& values,
                                              const Sampler& sampler, const FitSettings& settings,
@@ -242,7 +244,7 @@ template <class T, class Sampler>
           {.relative_lambda = lambda, .one_against_one = settings.one_against_one});
     }
   }
-  if (part.can_be_left_out < 2) return choice;  // Too few points to judge by.
+  if (values.size() == 0) return choice;
   const auto observer = [&](const Progress& now) { return control.go_on(now); };
   StageProgress<decltype(observer)> stage{observer, "choosing the soft boundary"};
   const RunControl watched{std::ref(stage), control.stop, control.threads};

@@ -20,9 +20,9 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/candidates.hpp"
 #include "bpm/machine/fit_settings.hpp"
-#include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/out_of_fold.hpp"
+#include "bpm/machine/train.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

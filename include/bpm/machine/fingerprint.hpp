@@ -133,10 +133,13 @@ template <InputSet I>
 
 /// Returns the groups of equal inputs of a kernel; none for a matrix of kernel values.
 template <class Kernel, InputSet I>
-[[nodiscard]] std::vector<std::vector<PointIndex>> equal_groups(
+[[nodiscard]] std::vector<std::vector<PointIndex>> equal_groups_of(
     const I& inputs, std::span<const std::uint64_t> hashes) {
-  if constexpr (std::same_as<Kernel, PrecomputedKernel>) return {};
-  return equal_groups(inputs, hashes);
+  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+    return {};
+  } else {
+    return equal_groups(inputs, hashes);
+  }
 }
 
 /// Returns a hash of a training set, which detects another one.

@@ -4,16 +4,19 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -30,6 +33,26 @@
 /// the outputs of classes by machines of pairs.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
+
+/// Labels in any contiguous list: refers to an lvalue or a view, copies others.
+class LabelList {
+ public:
+  template <class L>
+    requires std::convertible_to<L, std::span<const int>>
+  LabelList(L&& labels) {  // NOLINT: stands for a parameter of type span.
+    if constexpr (std::is_lvalue_reference_v<L> || std::ranges::borrowed_range<L>) {
+      labels_ = labels;
+    } else {
+      kept_ = std::make_shared<const std::vector<int>>(labels.begin(), labels.end());
+      labels_ = *kept_;
+    }
+  }
+  [[nodiscard]] std::span<const int> list() const noexcept { return labels_; }
+
+ private:
+  std::shared_ptr<const std::vector<int>> kept_;
+  std::span<const int> labels_;
+};
 
 /// Returns the distinct labels, ascending.
 [[nodiscard]] inline std::vector<int> distinct_labels(std::span<const int> labels) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
+#include <Eigen/Core>
 #include <concepts>
 #include <cstddef>
 #include <memory>
-#include <type_traits>
+#include <utility>
 
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
@@ -34,11 +34,11 @@ template <class Kernel, InputSet I>
     if constexpr (std::same_as<I, RowMatrix<Scalar>>) {
       return std::make_unique<PrecomputedGram<Scalar>>(inputs);
     } else {  // Another storage order is copied.
-      const RowMatrix<Scalar> values = inputs;
-      const PrecomputedGram<Scalar> checked(values);
-      Buffer<Scalar> copy(values.size());
-      std::copy_n(values.data(), values.size(), copy.data());
-      return std::make_unique<DenseGram<Scalar>>(std::move(copy), values.rows());
+      Buffer<Scalar> values(inputs.size());
+      Eigen::Map<RowMatrix<Scalar>> copy(values.data(), inputs.rows(), inputs.cols());
+      copy = inputs;
+      PrecomputedGram<Scalar>::check(copy);
+      return std::make_unique<DenseGram<Scalar>>(std::move(values), inputs.rows());
     }
   } else {
     auto values = std::make_unique<OnDemandGram<Kernel, I>>(kernel, inputs);

@@ -28,13 +28,13 @@
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
-#include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/make_gram.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/train.hpp"
+#include "bpm/machine/training.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 /// \file
@@ -146,20 +146,20 @@ template <class Kernel, class Sampler, InputSet I, class O>
     }();
     DrawFit<Sampler> fit(draws, settings, labels_of_pair, {classes[a], classes[b]},
                          forecast_memory(kernel, draws, settings, of_points, 1, of_pair));
-    const DrawMean& mean = fit.state.means[0];
     double unit = 1;
     try {
       auto gram = make_gram(kernel, of_points, fit.forecast.strategy);
-      why = train(gram, equal_groups<Kernel>(of_points, input_hashes(of_points)), fit,
+      why = train(gram, equal_groups_of<Kernel>(of_points, input_hashes(of_points)), fit,
                   run_control(settings, watch, stop), of_pair);
       if (!why.empty()) {
         why = join(of_pair, ": ", why);
         return;
       }
-      unit = output_unit(*gram, fit.problems, mean);
+      unit = output_unit(*gram, fit.problems, fit.state.means[0]);
     } catch (const KernelValueError& error) {
       throw KernelValueError(join(of_pair, ": ", error.what()));
     }
+    const DrawMean& mean = fit.state.means[0];
     for (std::ptrdiff_t i = 0; i < std::ssize(pair.points); ++i) {
       pair.coefficients.push_back(mean.coefficient(i) / unit);
     }

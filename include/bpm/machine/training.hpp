@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -25,9 +23,9 @@
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
-#include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/machine/make_gram.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/train.hpp"
@@ -42,6 +40,45 @@ namespace detail {
 
 /// Storage of trainings in files: storage/training_file.hpp.
 struct StoredTraining;
+
+/// Returns the mean k(x, x) of the points of a user's matrix of kernel values, else 0.
+template <class Kernel, InputSet I>
+[[nodiscard]] double mean_diagonal_of(const I& inputs) {
+  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+    return inputs.diagonal().template cast<double>().mean();
+  } else {
+    return 0;
+  }
+}
+
+/// Returns the parts given by kernel, inputs and means, with the margins and errors of the training
+/// set; the caller adds bias, slope, report and the rest. `more`: see `MeanNumbers`.
+template <class Kernel, InputSet I>
+[[nodiscard]] ClassifierParts<Kernel, owned_inputs_t<I>> parts_of_means(
+    const Kernel& kernel, const I& inputs, const Subproblems& problems,
+    std::span<const DrawMean> means, std::span<const PointIndex> more = {}) {
+  MeanNumbers numbers(problems, means, more);
+  auto chosen = [&] {
+    if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+      return owned_inputs_t<I>(0, input_count(inputs));
+    } else {
+      return select_inputs(inputs, numbers.support);
+    }
+  }();
+  return {.kernel = kernel,
+          .inputs = std::move(chosen),
+          .support = std::move(numbers.support),
+          .coefficients = std::move(numbers.coefficients),
+          .classes = problems.classes,
+          .mean_diagonal = mean_diagonal_of<Kernel>(inputs),
+          .origin = origin_of(kernel, inputs),
+          .draw_coefficients = std::move(numbers.draw_coefficients),
+          .draw_numbers = std::move(numbers.draw_numbers),
+          .draw_weights = std::move(numbers.draw_weights),
+          .mean_norms = std::move(numbers.mean_norms),
+          .training_margins = std::move(numbers.training_margins),
+          .training_errors = std::move(numbers.training_errors)};
+}
 
 /// Refers to an lvalue, takes over an rvalue.
 template <class I>
@@ -87,9 +124,12 @@ class Training {
                                                  settings, *inputs_, fit_.problems.classes, all,
                                                  detail::without_stop<Sampler>(control), function));
     }
+    std::vector<std::vector<PointIndex>> equal;
+    if (!detail::admits_training_errors(fit_.sampler)) {
+      equal = detail::equal_groups_of<Kernel>(*inputs_, hashes);
+    }
     auto gram = kernel_values();
-    const std::string why = detail::train(gram, detail::equal_groups<Kernel>(*inputs_, hashes),
-                                          fit_, control, function);
+    const std::string why = detail::train(gram, equal, fit_, control, function);
     detail::ensure<NotSeparable>(why.empty(), function, ": ", why);
     fit_.state.seconds += seconds_since(start);
   }
@@ -110,6 +150,7 @@ class Training {
     const auto start = std::chrono::steady_clock::now();
     detail::TrainingState<Sampler> next = fit_.state;
     auto gram = kernel_values();
+    // The fit has looked for equal inputs, and they have not changed.
     const std::string why = detail::add_draws(gram, {}, fit_.sampler.with_draws(draws), fit_, next,
                                               detail::lasting_control<Sampler>(detail::run_control(
                                                   fit_.settings, observer, std::move(stop))),

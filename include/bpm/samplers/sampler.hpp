@@ -94,9 +94,9 @@ struct SamplerReport {
   double kernel_seconds = 0;                       ///< Thread-seconds spent on them over threads.
   std::optional<Perceptron> perceptron{};          ///< Also of the search for the first start.
   /// For perceptrons, one number per draw that a machine has added: the points with a mistake in
-  /// any problem and pass. These points alone would have given the same draw, so
-  /// that their number k among N points bounds its error (`stable_compression_bound`); k / N
-  /// estimates, from above, how often one more point would change it.
+  /// any problem and pass. These points alone would have given the same draw, so that their number
+  /// k among N points bounds its error (`stable_compression_bound`); k / N estimates, from above,
+  /// how often one more point would change it.
   std::vector<std::size_t> mistaken_points{};
   std::optional<ChainReport> chains{};  ///< Diagnostics of Markov chains.
 

@@ -25,7 +25,7 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
-#include "bpm/machine/fit_steps.hpp"
+#include "bpm/machine/labels.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
@@ -68,15 +68,9 @@ struct StoredTraining {
                   "State: see bpm/core/members.hpp");
   }
 
-  /// Returns the values of kernel and bias, computed one by one.
-  template <class T>
-  [[nodiscard]] static auto kernel_values(const T& training) {
-    return make_gram(with_bias(training.kernel_, training.bias_), *training.inputs_);
-  }
-
   template <class T>
   static void resolve_lambda(T& training) {
-    training.fit_.problems.resolve_lambda(*kernel_values(training),
+    training.fit_.problems.resolve_lambda(*training.kernel_values(),
                                           training.fit_.settings.soft_boundary,
                                           training.fit_.labels.list());
   }
@@ -92,7 +86,7 @@ struct StoredTraining {
     run("labels", training.fit_.labels.list());
     run("inputs", hashes);
     run("bias", relative_bias<decltype(training.kernel_)>(settings, "save"));
-    const auto gram = kernel_values(training);
+    const auto gram = training.kernel_values();
     using Value = typename std::remove_cvref_t<decltype(*gram)>::Scalar;
     BlockScratch<Value> scratch;
     std::vector<KernelVersionSpace<Value>> spaces;

@@ -30,13 +30,13 @@
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
-#include "bpm/machine/fit_steps.hpp"
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/make_gram.hpp"
 #include "bpm/machine/out_of_fold.hpp"
 #include "bpm/machine/strategy.hpp"
+#include "bpm/machine/train.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
@@ -213,9 +213,7 @@ template <class Kernel, InputSet I, Observer O>
   const auto start = std::chrono::steady_clock::now();
   const ExpectationPropagation& method = machine.sampler();
   const FitSettings& settings = machine.settings();
-  std::vector<int> classes = check_labels(input_count(inputs), labels, function);
-  check(any_number || classes.size() == 2, function, "labels", "have ", classes.size(),
-        " classes, expected two; use OneVsRest for more");
+  const std::vector<int> classes = check_classes(input_count(inputs), labels, any_number, function);
   method.check_settings();
   check(!settings.keep_draws, function, "keep_draws",
         "is true, must be false: expectation propagation makes no draws");
@@ -241,13 +239,16 @@ template <class Kernel, InputSet I, Observer O>
                                                control, function);
     boundary = boundary.with_factor(choice->relative_lambda);
   }
-  Subproblems problems(std::move(classes), labels);
+  Subproblems problems(classes, labels);
   std::vector<DrawMean> means(count, DrawMean(input_count(inputs), false, false));
   std::vector<EpPosterior> posteriors;
   std::vector<PointIndex> pivots;
   bool not_converged = false;
   auto gram = make_gram(kernel, inputs, forecast.strategy);
-  const auto equal = equal_groups<Kernel>(inputs, input_hashes(inputs));
+  std::vector<std::vector<PointIndex>> equal;
+  if (!(method.noise_deviation > 0)) {  // With noise, points may lie on the wrong side.
+    equal = equal_groups_of<Kernel>(inputs, input_hashes(inputs));
+  }
   const auto run = [&] {
     SamplerReport report;
     const auto go_on = [&](const Progress& now) {
@@ -281,14 +282,11 @@ template <class Kernel, InputSet I, Observer O>
   SamplerReport report;
   for (;; boundary = boundary.with_factor(choice->relative_lambda)) {
     problems.resolve_lambda(*gram, boundary, labels);
-    // With noise, points may lie on the wrong side.
     const std::string why =
         method.noise_deviation > 0 ? "" : why_not_separable(*gram, equal, problems);
     if (why.empty()) {
       hold_values(gram, forecast, control);
-      report = gram->complete() ? run() : SamplerReport{.stopped = true, .reason = "stopped"};
-      report.kernel_evaluations += gram->evaluations();
-      report.kernel_seconds += gram->seconds();
+      report = run_on_values(*gram, run);
       if (report.converged || report.stopped) break;
     }
     if (!choice || choice->raised >= most_raises) {
@@ -300,6 +298,7 @@ template <class Kernel, InputSet I, Observer O>
     pivots.clear();
     not_converged = false;
   }
+  gram.reset();
   if (report.stopped) {
     throw Stopped(join(function, ": stopped before the posterior was found"));
   }

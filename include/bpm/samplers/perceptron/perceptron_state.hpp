@@ -30,7 +30,7 @@ struct PerceptronLimits {
   template <class Settings>
   [[nodiscard]] static PerceptronLimits of(const Settings& settings, std::ptrdiff_t points) {
     const auto m = static_cast<std::uint64_t>(points);
-    constexpr std::uint64_t visits = 5'000'000;  // About a second with an update each.
+    constexpr std::uint64_t visits = 5'000'000;  // They take about a second with an update each.
     const std::uint64_t passes = settings.max_passes;
     return {.max_passes = passes != 0 ? passes : std::max<std::uint64_t>(1000, visits / m),
             .margin = settings.margin};

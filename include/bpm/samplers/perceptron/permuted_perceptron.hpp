@@ -87,6 +87,7 @@ struct PermutedPerceptron {
   void limit_as_trials() {
     if (max_passes == 0) max_passes = passes_of_trial;
   }
+
   /// Memory of the draws in progress: as many as threads, or fewer if `draws_at_once` is not 0.
   /// Columns are those of their windows.
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/fit_steps.hpp"
+#include "bpm/machine/train.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
