@@ -134,36 +134,59 @@ class MessagePart {
 
 /// Prints all parts one after the other and returns the text; throws where the text is incomplete.
 [[nodiscard]] BPM_INLINE std::string join_parts(std::initializer_list<MessagePart> parts);
+
+// Parts are taken by value where copies are plain bytes: literals of all lengths are then one type,
+// so that few functions are compiled. What joins and throws is cold and stays out of line, which
+// also tells the compiler that checks hold.
+
+/// Types that a check copies. Others, such as strings, it refers to.
 template <class... Parts>
-[[nodiscard]] std::string join(const Parts&... parts) {
+concept PlainParts = (std::is_trivially_copyable_v<Parts> && ...);
+
+template <class... Parts>
+[[nodiscard]] std::string join(Parts... parts) {
   return join_parts({MessagePart(parts)...});
 }
 
 template <class Error>
-[[noreturn]] void throw_joined(std::initializer_list<MessagePart> parts) {
+[[noreturn, gnu::cold, gnu::noinline]] void throw_joined(std::initializer_list<MessagePart> parts) {
   throw Error(join_parts(parts));
 }
 
-/// Throws an `Error` unless `holds`; the parts of the message are printed only then.
 template <class Error, class... Parts>
+[[noreturn, gnu::cold, gnu::noinline]] void throw_error(Parts... parts) {
+  throw_joined<Error>({MessagePart(parts)...});
+}
+
+/// Throws an `Error` unless `holds`; the parts of the message are printed only then.
+template <class Error, PlainParts... Parts>
+void ensure(bool holds, Parts... parts) {
+  if (!holds) throw_error<Error>(parts...);
+}
+template <class Error, class... Parts>
+  requires(!PlainParts<Parts...>)
 void ensure(bool holds, const Parts&... parts) {
-  if (!holds) [[unlikely]] {
-    throw_joined<Error>({MessagePart(parts)...});
-  }
+  if (!holds) throw_error<Error>(parts...);
 }
 
 /// Throws `std::invalid_argument` with the message "function: argument what...".
 template <class... What>
-[[noreturn]] void fail(std::string_view function, std::string_view argument, const What&... what) {
+[[noreturn, gnu::cold, gnu::noinline]] void fail(std::string_view function,
+                                                 std::string_view argument, What... what) {
   throw_joined<std::invalid_argument>({MessagePart(function), MessagePart(": "),
                                        MessagePart(argument), MessagePart(" "),
                                        MessagePart(what)...});
 }
 
 /// Throws `std::invalid_argument` with the message "function: argument what..." unless `holds`.
+template <PlainParts... What>
+void check(bool holds, std::string_view function, std::string_view argument, What... what) {
+  if (!holds) fail(function, argument, what...);
+}
 template <class... What>
+  requires(!PlainParts<What...>)
 void check(bool holds, std::string_view function, std::string_view argument, const What&... what) {
-  ensure<std::invalid_argument>(holds, function, ": ", argument, " ", what...);
+  if (!holds) fail(function, argument, what...);
 }
 
 /// Throws unless two sizes agree: "f: labels has 3 entries, expected 4 (one per input)".

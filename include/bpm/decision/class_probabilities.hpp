@@ -48,32 +48,44 @@ struct FittedSlope {
 BPM_INLINE Eigen::MatrixXd probabilities_of(
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values, double slope,
     std::span<const double> offsets, std::size_t judged) {
+  using Eigen::Index;
   const char* const f = "probabilities_of";
   detail::check_decision_values(decision_values, f);
   detail::check_positive(f, "slope", slope);
-  Eigen::MatrixXd result = slope * decision_values;
+  const Index rows = decision_values.rows(), columns = decision_values.cols();
+  Eigen::MatrixXd result(rows, columns);
+  for (Index c = 0; c < columns; ++c) {
+    for (Index i = 0; i < rows; ++i) result(i, c) = slope * decision_values(i, c);
+  }
   if (!offsets.empty()) {
-    detail::check_size(f, "offsets", offsets.size(), result.cols(), "one a column, or none");
-    for (Eigen::Index c = 0; c < result.cols(); ++c) {
+    detail::check_size(f, "offsets", offsets.size(), columns, "one a column, or none");
+    for (Index c = 0; c < columns; ++c) {
       const double offset = offsets[static_cast<std::size_t>(c)];
       detail::check(std::isfinite(offset), f, "offsets", "at ", c, " is ", offset,
                     ", must be finite");
-      result.col(c).array() += offset;
+      for (Index i = 0; i < rows; ++i) result(i, c) += offset;
     }
   }
   const double rare = judged == 0 ? 0 : 1 / (static_cast<double>(judged) + 2);
-  if (result.cols() == 1) {
-    result = (1 + (-result.array()).exp()).inverse().max(rare).min(1 - rare).matrix().eval();
+  if (columns == 1) {
+    double* const values = result.data();
+    for (Index i = 0; i < rows; ++i) values[i] = -values[i];
+    detail::take_exponentials(values, rows);
+    for (Index i = 0; i < rows; ++i) {
+      values[i] = std::min(std::max(1 / (1 + values[i]), rare), 1 - rare);
+    }
     return result;
   }
-  const double least = rare / static_cast<double>(result.cols() - 1);
-  for (Eigen::Index i = 0; i < result.rows(); ++i) {
-    result.row(i) = (result.row(i).array() - result.row(i).maxCoeff()).exp().eval();
-    result.row(i) /= result.row(i).sum();
-    if (least > 0) {
-      result.row(i) = result.row(i).array().max(least).eval();
-      result.row(i) /= result.row(i).sum();
-    }
+  const double least = rare / static_cast<double>(columns - 1);
+  for (Index i = 0; i < rows; ++i) {
+    double largest = result(i, 0), sum = 0;
+    for (Index c = 1; c < columns; ++c) largest = std::max(largest, result(i, c));
+    for (Index c = 0; c < columns; ++c) sum += result(i, c) = std::exp(result(i, c) - largest);
+    for (Index c = 0; c < columns; ++c) result(i, c) /= sum;
+    if (least <= 0) continue;
+    sum = 0;
+    for (Index c = 0; c < columns; ++c) sum += result(i, c) = std::max(result(i, c), least);
+    for (Index c = 0; c < columns; ++c) result(i, c) /= sum;
   }
   return result;
 }
@@ -83,16 +95,27 @@ namespace detail {
 /// The loss of `fit_slope` for outputs at n inputs, n x C; for two classes with a first column of
 /// zeros, so that the softmax is the logistic function.
 class SlopeLoss {
+  using Index = Eigen::Index;
+
  public:
-  SlopeLoss(const Eigen::Ref<const Eigen::MatrixXd>& decision_values, std::vector<Eigen::Index> own,
-            std::size_t classes)
+  /// `own`: the class of each input, by number; `rows`: the inputs' rows, or none for all.
+  SlopeLoss(const Eigen::Ref<const Eigen::MatrixXd>& decision_values, std::vector<Index> own,
+            std::size_t classes, std::span<const Index> rows = {})
       : own_(std::move(own)),
-        fixed_(static_cast<Eigen::Index>(classes) - decision_values.cols()),
-        outputs_(Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(classes), decision_values.rows())),
-        error_(1 / (static_cast<double>(decision_values.rows()) + 2)) {
-    outputs_.bottomRows(decision_values.cols()) = decision_values.transpose();
-    scale_ = std::sqrt(outputs_.squaredNorm() / static_cast<double>(outputs_.size()));
-    offsets_.setZero(outputs_.rows());
+        fixed_(static_cast<Index>(classes) - decision_values.cols()),
+        outputs_(static_cast<Index>(classes), std::ssize(own_)),
+        offsets_(outputs_.rows()),
+        weights_(outputs_.rows()),
+        error_(1 / (static_cast<double>(own_.size()) + 2)) {
+    for (Index i = 0; i < outputs_.cols(); ++i) {
+      double* const f = outputs_of(i);
+      std::fill_n(f, fixed_, 0.0);
+      const Index row = rows.empty() ? i : rows[static_cast<std::size_t>(i)];
+      for (Index c = fixed_; c < outputs_.rows(); ++c) f[c] = decision_values(row, c - fixed_);
+    }
+    std::fill_n(offsets_.data(), offsets_.size(), 0.0);
+    const double squared = dot_of(outputs_.data(), outputs_.data(), outputs_.size());
+    scale_ = std::sqrt(squared / static_cast<double>(outputs_.size()));
   }
 
   double mean = 0, standard_error = 0;  ///< Mean loss, at the last evaluation.
@@ -106,25 +129,27 @@ class SlopeLoss {
     double sum = 0, squares = 0;
     slope = curvature = 0;
     const auto classes = outputs_.rows();
-    for (Eigen::Index i = 0; i < outputs_.cols(); ++i) {
-      const auto f = outputs_.col(i);
-      weights_ = s * f + offsets_;
-      const double largest = weights_.maxCoeff();
+    for (Index i = 0; i < outputs_.cols(); ++i) {
+      const double* const f = outputs_of(i);
+      double* const weights = weights_.data();
+      const double largest = weigh(s, i, weights);
       const double target = target_of(i, f);
-      double loss = s * target + target_of(i, offsets_);
-      weights_ = (weights_.array() - largest).exp().matrix().eval();
-      const double total = weights_.sum();
+      double loss = s * target + target_of(i, offsets_.data());
+      take_exponentials(weights, classes);
+      const double total = sum_of(weights, classes);
       loss = std::log(total) + largest - loss;
       sum += loss;
-      squares += loss * loss;
+      squares = multiply_add(loss, loss, squares);
       double first = 0, second = 0;
-      for (Eigen::Index c = 0; c < classes; ++c) {
-        const double away = f[c] - f[own_[static_cast<std::size_t>(i)]];
-        first += weights_[c] * away;
-        second += weights_[c] * away * away;
+      const double of_own = f[own_[static_cast<std::size_t>(i)]];
+      for (Index c = 0; c < classes; ++c) {
+        const double away = f[c] - of_own;
+        const double weighted = weights[c] * away;
+        first += weighted;
+        second = multiply_add(weighted, away, second);
       }
-      slope += first / total + f[own_[static_cast<std::size_t>(i)]] - target;
-      curvature += second / total - first / total * (first / total);
+      slope += first / total + of_own - target;
+      curvature += multiply_add(-first / total, first / total, second / total);
     }
     const auto n = static_cast<double>(outputs_.cols());
     mean = sum / n;
@@ -138,10 +163,7 @@ class SlopeLoss {
       // The derivative grows with s: negative at `low`, unless the smallest slope is best.
       double low = least();
       slope_found = low;
-      const auto derivative = [&](double s) {
-        ask(s);
-        return slope;
-      };
+      const auto derivative = [&](double s) { return ask(s), slope; };
       if (derivative(low) < 0) {
         double high = 1 / scale_;
         while (derivative(high) < 0 && high < 1e12 / scale_) {
@@ -166,65 +188,71 @@ class SlopeLoss {
   /// Fits offsets and slope together, from slope `s` on, by Newton's method with conjugate
   /// gradients and halved steps; adds ridge / 2 sum b_c^2 to the sum of losses. Returns the slope.
   double fit_offsets(double s, double ridge) {
-    const auto classes = outputs_.rows();
+    const auto classes = outputs_.rows(), size = classes + 1;
     const auto penalised = [&](double at) {
       ask(at);
-      return mean * static_cast<double>(outputs_.cols()) + 0.5 * ridge * offsets_.squaredNorm();
+      return mean * static_cast<double>(outputs_.cols()) +
+             0.5 * ridge * dot_of(offsets_.data(), offsets_.data(), classes);
     };
     double value = penalised(s);
+    Eigen::MatrixXd p(classes, outputs_.cols());
+    Eigen::VectorXd gradient(size), along(size), direction(size), residual(size), search(size);
     // The unknowns are theta = (s, b). Products with the Hessian use the probabilities p_i: sum_i
     // J_i' (diag p_i - p_i p_i') J_i with J_i theta = f_i s + b.
+    const auto finish = [&](Eigen::VectorXd& sum, const double* of) {
+      set_sum(sum.data() + 1, ridge, of, sum.data() + 1, classes);
+      std::fill_n(sum.data() + 1, fixed_, 0.0);
+    };
     for (int step = 0; step < 50; ++step) {
-      Eigen::MatrixXd p(classes, outputs_.cols());
-      Eigen::VectorXd gradient = Eigen::VectorXd::Zero(classes + 1);
-      for (Eigen::Index i = 0; i < p.cols(); ++i) {
-        weights_ = s * outputs_.col(i) + offsets_;
-        p.col(i) = (weights_.array() - weights_.maxCoeff()).exp();
-        p.col(i) /= p.col(i).sum();
-        gradient[0] += p.col(i).dot(outputs_.col(i)) - target_of(i, outputs_.col(i));
-        gradient.tail(classes) += p.col(i);
-        gradient.tail(classes).array() -= error_ / static_cast<double>(classes - 1);
+      std::fill_n(gradient.data(), size, 0.0);
+      for (Index i = 0; i < p.cols(); ++i) {
+        double* const shares = p.data() + i * classes;
+        weigh(s, i, shares);
+        take_exponentials(shares, classes);
+        const double total = sum_of(shares, classes);
+        for (Index c = 0; c < classes; ++c) shares[c] /= total;
+        gradient[0] += dot_of(shares, outputs_of(i), classes) - target_of(i, outputs_of(i));
+        const double rest = error_ / static_cast<double>(classes - 1);
+        for (Index c = 0; c < classes; ++c) gradient[c + 1] = gradient[c + 1] + shares[c] - rest;
         gradient[1 + own_[static_cast<std::size_t>(i)]] -=
             1 - error_ * static_cast<double>(classes) / static_cast<double>(classes - 1);
       }
-      gradient.tail(classes) += ridge * offsets_;
-      gradient.segment(1, fixed_).setZero();
-      const auto product = [&](const Eigen::VectorXd& v) {
-        Eigen::VectorXd result = Eigen::VectorXd::Zero(classes + 1);
-        for (Eigen::Index i = 0; i < p.cols(); ++i) {
-          weights_ = outputs_.col(i) * v[0] + v.tail(classes);
-          const double centre = p.col(i).dot(weights_);
-          weights_ = p.col(i).cwiseProduct((weights_.array() - centre).matrix()).eval();
-          result[0] += weights_.dot(outputs_.col(i));
-          result.tail(classes) += weights_;
-        }
-        result.tail(classes) += ridge * v.tail(classes);
-        result.segment(1, fixed_).setZero();
-        return result;
-      };
-      Eigen::VectorXd direction = Eigen::VectorXd::Zero(classes + 1);
-      Eigen::VectorXd residual = -gradient;
-      Eigen::VectorXd search = residual;
-      double squared = residual.squaredNorm();
+      finish(gradient, offsets_.data());
+      for (Index k = 0; k < size; ++k) {
+        direction[k] = 0;
+        residual[k] = search[k] = -gradient[k];
+      }
+      double squared = dot_of(residual.data(), residual.data(), size);
       const double enough = 1e-8 * squared;
-      for (Eigen::Index k = 0; k <= 2 * classes && squared > enough; ++k) {
-        const Eigen::VectorXd along = product(search);
-        const double curved = search.dot(along);
+      for (Index k = 0; k <= 2 * classes && squared > enough; ++k) {
+        std::fill_n(along.data(), size, 0.0);
+        for (Index i = 0; i < p.cols(); ++i) {
+          const double* const f = outputs_of(i);
+          const double* const shares = p.data() + i * classes;
+          set_sum(weights_.data(), search[0], f, search.data() + 1, classes);
+          const double centre = dot_of(shares, weights_.data(), classes);
+          for (Index c = 0; c < classes; ++c) weights_[c] = shares[c] * (weights_[c] - centre);
+          along[0] += dot_of(weights_.data(), f, classes);
+          for (Index c = 0; c < classes; ++c) along[c + 1] += weights_[c];
+        }
+        finish(along, search.data() + 1);
+        const double curved = dot_of(search.data(), along.data(), size);
         if (!(curved > 0)) break;
-        direction += squared / curved * search;
-        residual -= squared / curved * along;
-        const double next = residual.squaredNorm();
-        search = residual + next / squared * search;
+        const double length = squared / curved;
+        set_sum(direction.data(), length, search.data(), direction.data(), size);
+        set_sum(residual.data(), -length, along.data(), residual.data(), size);
+        const double next = dot_of(residual.data(), residual.data(), size);
+        set_sum(search.data(), next / squared, search.data(), residual.data(), size);
         squared = next;
       }
-      const double decrease = -gradient.dot(direction);
+      const double decrease = -dot_of(gradient.data(), direction.data(), size);
       if (!(decrease > 1e-10)) break;
       const double from = s;
       const Eigen::VectorXd before = offsets_;
       double part = 1;
       for (; part > 1e-9; part /= 2) {
         s = std::max(least(), from + part * direction[0]);
-        offsets_ = before + part * direction.tail(classes);
+        set_sum(offsets_.data(), part, direction.data() + 1, before.data(), classes);
         if (const double now = penalised(s); now < value) {
           value = now;
           break;
@@ -247,16 +275,26 @@ class SlopeLoss {
   void take_offsets(const SlopeLoss& other) { offsets_ = other.offsets_; }
 
  private:
-  /// sum_c t_c v_c with t_c = 1 - e for the class of input i; the others share e equally.
-  template <class V>
-  [[nodiscard]] double target_of(Eigen::Index i, const V& v) const {
-    const double own = v[own_[static_cast<std::size_t>(i)]];
-    return own + error_ * (v.sum() - static_cast<double>(v.size()) * own) /
-                     static_cast<double>(v.size() - 1);
+  [[nodiscard]] double* outputs_of(Index i) { return outputs_.data() + i * outputs_.rows(); }
+
+  /// Sets weights to s f_i + b less the largest of them, and returns that.
+  double weigh(double s, Index i, double* weights) {
+    const double* const f = outputs_of(i);
+    set_sum(weights, s, f, offsets_.data(), outputs_.rows());
+    const double largest = *std::max_element(weights, weights + outputs_.rows());
+    for (Index c = 0; c < outputs_.rows(); ++c) weights[c] -= largest;
+    return largest;
   }
 
-  std::vector<Eigen::Index> own_;
-  Eigen::Index fixed_;       ///< 1 for two classes, whose first has no offset; else 0.
+  /// sum_c t_c v_c with t_c = 1 - e for the class of input i; the others share e equally.
+  [[nodiscard]] double target_of(Index i, const double* v) const {
+    const double own = v[own_[static_cast<std::size_t>(i)]];
+    const auto classes = static_cast<double>(outputs_.rows());
+    return own + error_ * multiply_add(-classes, own, sum_of(v, outputs_.rows())) / (classes - 1);
+  }
+
+  std::vector<Index> own_;
+  Index fixed_;              ///< 1 for two classes, whose first has no offset; else 0.
   Eigen::MatrixXd outputs_;  ///< Outputs, C x n.
   Eigen::VectorXd offsets_;
   Eigen::VectorXd weights_;
@@ -281,8 +319,8 @@ class SlopeLoss {
       rows[part].push_back(i);
       own[part].push_back(index[static_cast<std::size_t>(i)]);
     }
-    SlopeLoss fitted(decision_values(rows[0], Eigen::all), own[0], classes);
-    SlopeLoss judged(decision_values(rows[1], Eigen::all), own[1], classes);
+    SlopeLoss fitted(decision_values, own[0], classes, rows[0]);
+    SlopeLoss judged(decision_values, own[1], classes, rows[1]);
     double s = fitted.fit_slope();
     for (std::size_t r = 0; r < ridges.size(); ++r) {
       if (ridges[r] > 0) s = fitted.fit_offsets(s, ridges[r]);
@@ -291,7 +329,8 @@ class SlopeLoss {
       losses[r] += judged.mean;
     }
   }
-  return ridges[static_cast<std::size_t>(std::ranges::min_element(losses) - losses.begin())];
+  return ridges[static_cast<std::size_t>(std::min_element(losses.begin(), losses.end()) -
+                                         losses.begin())];
 }
 
 /// Fits slopes to several machines' outputs at the same inputs, with one ridge on offsets, chosen
@@ -311,7 +350,8 @@ class SlopeLoss {
                        with_offsets ? loss.offsets() : std::vector<double>{}});
   }
   if (!with_offsets) return results;
-  const auto best = std::ranges::min_element(results, {}, &FittedSlope::loss) - results.begin();
+  const auto less = [](const FittedSlope& a, const FittedSlope& b) { return a.loss < b.loss; };
+  const auto best = std::min_element(results.begin(), results.end(), less) - results.begin();
   const double ridge = best_ridge(outputs[static_cast<std::size_t>(best)], own, classes.size());
   for (std::size_t k = 0; k < outputs.size() && ridge > 0; ++k) {
     SlopeLoss loss(outputs[k], own, classes.size());

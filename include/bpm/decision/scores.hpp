@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/lanes.hpp"
 #include "bpm/core/target.hpp"
 
 /// \file
@@ -36,6 +37,25 @@ template <class Output>
 /// Predicted class label of each row of outputs.
 [[nodiscard]] BPM_INLINE std::vector<int> labels_of_outputs(const Eigen::MatrixXd& outputs,
                                                             std::span<const int> classes);
+
+// Loops over numbers stand in the place of Eigen's expressions, each of which is a type that every
+// user's compiler reads. These keep Eigen's registers and its order of additions.
+
+inline void take_exponentials(double* values, Eigen::Index count) {
+  Eigen::Map<Eigen::ArrayXd> all(values, count);
+  all = all.exp();
+}
+[[nodiscard]] inline double sum_of(const double* values, Eigen::Index count) {
+  return Eigen::Map<const Eigen::ArrayXd>(values, count).sum();
+}
+[[nodiscard]] inline double dot_of(const double* a, const double* b, Eigen::Index count) {
+  using Numbers = Eigen::Map<const Eigen::ArrayXd>;
+  return (Numbers(a, count) * Numbers(b, count)).sum();
+}
+/// Sets `to`, which may be x or y, to a x + y.
+inline void set_sum(double* to, double a, const double* x, const double* y, Eigen::Index count) {
+  for (Eigen::Index c = 0; c < count; ++c) to[c] = multiply_add(a, x[c], y[c]);
+}
 
 // Confidence scores: one number per input from the outputs of its classes. Rejection sorts by it; a
 // low score means low confidence. Scores order inputs, they are not probabilities.
@@ -195,7 +215,10 @@ BPM_INLINE std::vector<double> largest_output_scores(
   detail::check_decision_values(decision_values, "largest_output_scores");
   std::vector<double> scores(decision_values.rows());
   for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
-    const double largest = decision_values.row(i).maxCoeff();
+    double largest = decision_values(i, 0);
+    for (Eigen::Index j = 1; j < decision_values.cols(); ++j) {
+      largest = std::max(largest, decision_values(i, j));
+    }
     scores[i] = decision_values.cols() == 1 ? std::abs(largest) : largest;
   }
   return scores;
@@ -234,7 +257,9 @@ BPM_INLINE Votes Votes::of_outputs(const Eigen::Ref<const Eigen::MatrixXd>& outp
     // The limits keep the sum of squared weights in range.
     detail::check(weight == 0 || (weight >= 1e-100 && weight <= 1e100), f, "weights", "hold ",
                   weight, " at classifier ", n, ", must be 0, or from 1e-100 to 1e100");
-    votes.positive += weight * (outputs.col(n).array() > 0).cast<double>().matrix();
+    for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
+      if (outputs(i, n) > 0) votes.positive[i] += weight;
+    }
     total += weight;
     squares += weight * weight;
   }
