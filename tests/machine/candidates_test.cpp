@@ -9,10 +9,14 @@
 #include <vector>
 
 #include "bpm/core/random.hpp"
+#include "bpm/decision/class_probabilities.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/automatic_boundary.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/version_space/soft_boundary.hpp"
 #include "catch.hpp"
+#include "message_of.hpp"
 #include "noisy_points.hpp"
 
 using bpm::ChoiceCandidate;
@@ -101,6 +105,143 @@ TEST_CASE("the best candidate's outputs choose the ridge of all offsets", "[mach
   CHECK(offsets_of_bad({{&of_bad, bad}, {&of_good, good}}) == behind);
 }
 
+TEST_CASE("offsets are for three machines or more, and for class weights", "[machine]") {
+  using bpm::detail::wants_offsets;
+  const auto plain = bpm::SoftBoundary::automatic();
+  const auto weighted = plain.with_class_weights({{1, 2.0}});
+  CHECK_FALSE(wants_offsets(plain, 2));
+  CHECK(wants_offsets(plain, 3));
+  CHECK(wants_offsets(weighted, 2));
+  CHECK(wants_offsets(weighted, 3));
+  // These weights are a lambda's: with them no label noise is chosen.
+  using bpm::detail::chooses_label_noise;
+  CHECK(chooses_label_noise<bpm::KernelGibbs>({.soft_boundary = plain}));
+  CHECK_FALSE(chooses_label_noise<bpm::KernelGibbs>({.soft_boundary = weighted}));
+  CHECK_FALSE(chooses_label_noise<bpm::PermutedPerceptron>({.soft_boundary = plain}));
+}
+
+TEST_CASE("a candidate's slope, offsets, losses and errors are those of its own outputs",
+          "[machine]") {
+  // Seven in ten are of class 0, which the outputs say too rarely.
+  bpm::RandomEngine engine(5);
+  bpm::NormalDraws normal;
+  const int classes = GENERATE(2, 3);
+  bpm::OutOfFold first{.folds = {}, .classes = {0, 1, 2}};
+  first.classes.resize(static_cast<std::size_t>(classes));
+  first.decision_values.resize(120, classes == 2 ? 1 : 3);
+  for (int i = 0; i < 120; ++i) {
+    first.points.push_back(i);
+    first.labels.push_back(i % 10 < 7 ? 0 : 1 + i % (classes - 1));
+  }
+  bpm::OutOfFold second = first;
+  for (bpm::OutOfFold* one : {&first, &second}) {
+    const double shift = one == &first ? 0.8 : 0.4;
+    for (Eigen::Index i = 0; i < 120; ++i) {
+      const int label = one->labels[static_cast<std::size_t>(i)];
+      for (Eigen::Index c = 0; c < one->decision_values.cols(); ++c) {
+        const bool own = classes == 2 ? label == 1 : label == c;
+        const bool rare = classes == 2 || c > 0;
+        one->decision_values(i, c) = (own ? 1 : -1) + (rare ? shift : 0) + normal(engine);
+      }
+    }
+  }
+  for (const bool weighted : {false, true}) {
+    CAPTURE(classes, weighted);
+    bpm::SoftBoundary boundary = bpm::SoftBoundary::automatic();
+    if (weighted) boundary = boundary.with_class_weights({{1, 2.0}});
+    std::vector<ChoiceCandidate> of(2);
+    of[1].first_fold_alone = true;
+    const std::vector<bpm::detail::Trial> trials{{&of[0], first}, {&of[1], second}};
+    const auto losses = bpm::detail::judge(trials, boundary);
+    REQUIRE(losses.size() == 2);
+    const auto fitted = bpm::detail::fit_slopes(
+        {trials[0].outputs.decision_values, trials[1].outputs.decision_values}, first.labels,
+        first.classes, classes == 3 || weighted);
+    for (std::size_t k = 0; k < 2; ++k) {
+      const ChoiceCandidate& found = of[k];
+      const bpm::OutOfFold& outputs = trials[k].outputs;
+      CHECK(found.consistent);
+      CHECK_FALSE(found.first_fold_alone);
+      CHECK(found.slope == fitted[k].slope);
+      CHECK(found.offsets == fitted[k].offsets);
+      CHECK(found.loss == fitted[k].loss);
+      CHECK(found.standard_error == fitted[k].standard_error);
+      CHECK(found.offsets.empty() == (classes == 2 && !weighted));
+      // Softmax and labels by plain arithmetic; of two classes the first has the value 0.
+      const double rare = 1 / (120.0 + 2) / (classes - 1);
+      int wrong = 0;
+      int wrong_without = 0;
+      for (Eigen::Index i = 0; i < 120; ++i) {
+        std::vector<double> plain(static_cast<std::size_t>(classes), 0.0);
+        std::vector<double> z = plain;
+        for (Eigen::Index c = 0; c < outputs.decision_values.cols(); ++c) {
+          const auto at = static_cast<std::size_t>(classes == 2 ? 1 : c);
+          plain[at] = outputs.decision_values(i, c);
+          const double offset =
+              found.offsets.empty() ? 0 : found.offsets[static_cast<std::size_t>(c)];
+          z[at] = found.slope * plain[at] + offset;
+        }
+        const auto label = static_cast<std::size_t>(outputs.labels[static_cast<std::size_t>(i)]);
+        const auto largest = [](const std::vector<double>& all) {
+          return static_cast<std::size_t>(std::ranges::max_element(all) - all.begin());
+        };
+        wrong += largest(z) != label ? 1 : 0;
+        wrong_without += largest(plain) != label ? 1 : 0;
+        std::vector<double> p;
+        double sum = 0;
+        for (const double value : z) sum += std::exp(value);
+        const double most = classes == 2 ? 1 - rare : 1;
+        for (const double value : z) p.push_back(std::clamp(std::exp(value) / sum, rare, most));
+        sum = 0;
+        for (const double one : p) sum += one;
+        CHECK(losses[k][static_cast<std::size_t>(i)] == Approx(-std::log(p[label] / sum)));
+      }
+      // Class weights move labels on purpose: no offset gives them back.
+      CHECK(found.error == Approx((weighted ? wrong_without : wrong) / 120.0));
+      if (classes == 3 || weighted) CHECK(wrong != wrong_without);
+    }
+  }
+}
+
+TEST_CASE("ties of losses are a tenth of a standard error, of errors none", "[machine]") {
+  using bpm::detail::best_candidate;
+  const auto candidate = [](double lambda, double noise, std::size_t kernel, double loss,
+                            double error) {
+    return ChoiceCandidate{.kernel = kernel,
+                           .relative_lambda = lambda,
+                           .label_noise = noise,
+                           .consistent = true,
+                           .loss = loss,
+                           .standard_error = 0.2,
+                           .error = error};
+  };
+  // The least is 0.5: up to 0.52 is as good.
+  const std::vector<ChoiceCandidate> lambdas{candidate(0.1, 0, 0, 0.5, 0.11),
+                                             candidate(1, 0, 0, 0.519, 0.12),
+                                             candidate(3, 0, 0, 0.521, 0.1)};
+  CHECK(best_candidate(lambdas) == 1);
+  CHECK(best_candidate(lambdas, true) == 2);
+  // The larger lambda, the larger label noise, the later kernel, in this order.
+  CHECK(best_candidate(std::vector{candidate(0, 0.1, 0, 0.5, 0), candidate(0, 0.2, 0, 0.5, 0),
+                                   candidate(0, 0, 1, 0.5, 0)}) == 1);
+  CHECK(best_candidate(std::vector{candidate(0, 0, 1, 0.5, 0), candidate(0.1, 0, 0, 0.5, 0)}) == 1);
+  CHECK(best_candidate(std::vector{candidate(0, 0, 1, 0.5, 0), candidate(0, 0, 0, 0.5, 0)}) == 0);
+}
+
+TEST_CASE("pairs of three classes and more need a boundary for any points", "[machine]") {
+  const auto refused = [](bool pairs, std::size_t classes) {
+    const bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::per_point({0.1, 0.2}),
+                                    .one_against_one = pairs};
+    return test_support::message_of([&] {
+             bpm::detail::check_pairs<bpm::PermutedPerceptron>(settings, classes, "f");
+           }) != "nothing was thrown";
+  };
+  CHECK(refused(true, 3));
+  CHECK(refused(true, 4));
+  CHECK_FALSE(refused(true, 2));
+  CHECK_FALSE(refused(false, 3));
+}
+
 TEST_CASE("clearly better is smaller by a standard error", "[machine]") {
   const ChoiceCandidate ahead{.loss = 0.5, .error = 0.2};
   using bpm::detail::is_clearly_better;
@@ -177,6 +318,8 @@ TEST_CASE("candidates far behind on a large first fold are tried there alone",
       // Offsets have one ridge for all that are judged together.
       CHECK(together[l].loss - best.loss_of_all ==
             Approx(on_first[l].loss - best.loss).epsilon(1e-2));
+      CHECK(together[l].error - best.error_of_all ==
+            Approx(on_first[l].error - best.error).margin(0.006));  // A point of the fold at most.
       CHECK(together[l].loss > best.loss_of_all);
       CHECK(together[l].error >= best.error_of_all);
       // An estimate of what all folds would have said.

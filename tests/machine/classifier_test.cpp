@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/draw_mean.hpp"
+#include "bpm/machine/input_encoding.hpp"
+#include "bpm/machine/labels.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"
@@ -465,6 +469,99 @@ TEST_CASE("parts that do not fit together are refused, each by its name") {
   CHECK_THROWS_WITH(
       bpm::Classifier(brought),
       Catch::Matchers::Equals(f + "support ends with 8, must be below 8, the columns of inputs"));
+}
+
+TEST_CASE("every number that is kept beside the coefficients is looked at", "[machine]") {
+  const std::string f = "Classifier: ";
+  const double inf = std::numeric_limits<double>::infinity();
+  CHECK(refusal_of_parts([](auto& p) { p.origin = {1}; }) ==
+        f + "origin has 1 entries, expected 2 (one per feature, or none)");
+  CHECK(refusal_of_parts([&](auto& p) { p.slope = 1, p.offsets = {inf}; }) ==
+        f + "offsets have a inf, must be finite");
+  const auto with_draw = [](auto& p) {
+    p.draw_numbers = {0};
+    p.draw_coefficients = Doubles{{1}, {1}};
+    p.draw_weights = {1};
+  };
+  for (const double weight : {inf, -1.0, std::nan("")}) {
+    CHECK(refusal_of_parts([&](auto& p) {
+            with_draw(p), p.draw_weights = {weight};
+          }).starts_with(f + "draw_weights has a "));
+  }
+  const auto scaled = [](auto& p) {
+    p.standardisation =
+        bpm::Standardisation{Eigen::RowVectorXd::Zero(2), Eigen::RowVectorXd::Ones(2), {0, 1}};
+  };
+  CHECK(refusal_of_parts(scaled) == "nothing thrown");
+  CHECK(refusal_of_parts([&](auto& p) { scaled(p), p.standardisation->deviation.setOnes(3); }) ==
+        f + "standardisation has 3 entries, expected 2 (one per feature)");
+  CHECK(refusal_of_parts([&](auto& p) { scaled(p), p.standardisation->constant = {-1}; }) ==
+        f + "standardisation has the constant column -1, must be below 2");
+  bpm::ClassifierParts<bpm::PrecomputedKernel, Doubles> brought{.kernel = {},
+                                                                .inputs = Doubles(0, 9),
+                                                                .support = {3, 8},
+                                                                .coefficients = Doubles{{1}, {2}},
+                                                                .classes = {-1, 4}};
+  brought.standardisation =
+      bpm::Standardisation{Eigen::RowVectorXd::Zero(9), Eigen::RowVectorXd::Ones(9)};
+  CHECK_THROWS_WITH(bpm::Classifier(brought),
+                    f + "standardisation is given for inputs that are no dense numbers, or for "
+                        "kernel values");
+}
+
+TEST_CASE("places in a table are those of its columns, not of the inputs that words become",
+          "[machine]") {
+  // One column of two words and the label: two columns of a table, two of inputs.
+  auto parts = by_hand();
+  parts.encoding.emplace();
+  parts.encoding->columns = {
+      {.name = "kind", .kind = bpm::MixedTable::Kind::words, .categories = {"a", "b"}}};
+  REQUIRE(parts.encoding->size() == 2);
+  parts.label_column = 1;
+  CHECK_NOTHROW(bpm::Classifier(parts));
+  parts.label_column = 2;
+  CHECK_THROWS_WITH(bpm::Classifier(parts),
+                    "Classifier: label_column is 2, must be below 2, the columns of the table, and "
+                    "not ignored");
+  parts.ignored_columns = {0};
+  CHECK_NOTHROW(bpm::Classifier(parts));
+}
+
+TEST_CASE("an output of zero at a training point is an error", "[machine]") {
+  // Labels +, +, +, -: outputs 2, 0, -1, -4 of a mean of norm sqrt(1 + 4).
+  bpm::detail::Subproblems problems({0, 1}, std::vector<int>{1, 1, 1, 0});
+  problems.lambda = std::make_shared<const std::vector<double>>();
+  std::vector<bpm::detail::DrawMean> means;
+  means.emplace_back(4, false);
+  means[0].set_centre({.coefficients = {0.5, 0, 0, -1}, .outputs = {2, 0, -1, -4}});
+  const bpm::detail::MeanNumbers numbers(problems, means, {});
+  CHECK(numbers.training_errors == std::vector<std::size_t>{2});
+  CHECK(numbers.support == std::vector<bpm::PointIndex>{0, 3});
+  CHECK(numbers.mean_norms.at(0) == Approx(std::sqrt(5)));
+  CHECK(numbers.training_margins.at(0) == Approx(-1 / std::sqrt(5)));
+}
+
+TEST_CASE("of single draws those are kept that every subproblem has", "[machine]") {
+  // Three classes; a run that was stopped while the second had one draw less.
+  bpm::detail::Subproblems problems({0, 1, 2}, std::vector<int>{0, 1, 2});
+  problems.lambda = std::make_shared<const std::vector<double>>();
+  std::vector<bpm::detail::DrawMean> means(3, bpm::detail::DrawMean(3, true));
+  const std::vector<double> outputs{1, 1, 1};
+  for (const std::size_t problem : {0U, 1U, 2U}) {
+    for (std::uint64_t number = 0; number < (problem == 1 ? 1U : 2U); ++number) {
+      const std::vector<bpm::PointIndex> support{static_cast<bpm::PointIndex>(problem)};
+      const std::vector<double> coefficients{1.0 + static_cast<double>(number)};
+      means[problem].add({.number = number,
+                          .problem = problem,
+                          .support = support,
+                          .coefficients = coefficients,
+                          .outputs = outputs});
+    }
+  }
+  const bpm::detail::MeanNumbers numbers(problems, means, {});
+  CHECK(numbers.draw_numbers == std::vector<std::uint64_t>{0});
+  CHECK(numbers.draw_weights == std::vector<double>{1, 1, 1});
+  CHECK(numbers.draw_coefficients == Doubles::Identity(3, 3));
 }
 
 TEST_CASE("probabilities are those of the outputs at the slope", "[machine]") {

@@ -358,6 +358,119 @@ TEST_CASE("the scale of a column is held against the lower median of all", "[mac
   CHECK(warnings[0].compared == Approx(1));
 }
 
+TEST_CASE("how wide a Gaussian may be, by the median distance of the inputs", "[machine]") {
+  // Two points one apart: widths of a 30th and of 30, with another warning of 8, are the limits.
+  const bpm::RowMatrix<double> inputs{{0, 0}, {0, 1}};
+  const auto warnings = [&](double width, bool another = false) {
+    std::vector<FitWarning> found(another ? 1 : 0, {.kind = Kind::class_never_predicted});
+    bpm::detail::warn_of_width(Gaussian::from_width(width), inputs, found);
+    return found;
+  };
+  CHECK(warnings(29.9).empty());
+  CHECK(warnings(1 / 29.9).empty());
+  for (const double width : {30.1, 1 / 30.1}) {
+    REQUIRE(warnings(width).size() == 1);
+    CHECK(warnings(width)[0].kind == Kind::width_far_from_distances);
+    CHECK(warnings(width)[0].found == Approx(width));
+    CHECK(warnings(width)[0].compared == Approx(1));
+  }
+  CHECK(warnings(8.1).empty());
+  CHECK(warnings(7.9, true).size() == 1);
+  REQUIRE(warnings(8.1, true).size() == 2);
+  CHECK(warnings(8.1, true)[0].kind == Kind::width_far_from_distances);  // The cause goes first.
+}
+
+namespace {
+
+/// A column of +-deviation about a mean, which is all that there is to know of it.
+template <class T>
+[[nodiscard]] bpm::RowMatrix<T> two_valued(
+    Eigen::Index rows, const std::vector<std::pair<double, double>>& means_and_deviations) {
+  bpm::RowMatrix<T> inputs(rows, static_cast<Eigen::Index>(means_and_deviations.size()));
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    for (Eigen::Index c = 0; c < inputs.cols(); ++c) {
+      const auto& [mean, deviation] = means_and_deviations[static_cast<std::size_t>(c)];
+      inputs(i, c) = static_cast<T>(i % 2 == 0 ? mean + deviation : mean - deviation);
+    }
+  }
+  return inputs;
+}
+
+template <class Kernel, class I>
+[[nodiscard]] std::vector<FitWarning> warnings_of_units(const Kernel& kernel, const I& inputs,
+                                                        std::vector<double> origin = {}) {
+  std::vector<FitWarning> warnings;
+  bpm::detail::warn_of_units(kernel, inputs, origin, warnings);
+  return warnings;
+}
+
+}  // namespace
+
+TEST_CASE("inputs are far from the origin where rounding is a tenth of what tells them apart",
+          "[machine]") {
+  // Of +-1 about m: m^2 + 1 times 2^-23 is a tenth of 1 at m = 915.9.
+  const auto column = [](double mean) { return two_valued<float>(6, {{mean, 1}}); };
+  const bpm::Polynomial cubic(3);
+  CHECK(warnings_of_units(cubic, column(915)).empty());
+  REQUIRE(warnings_of_units(cubic, column(917)).size() == 1);
+  const FitWarning far = warnings_of_units(cubic, column(-917)).at(0);
+  CHECK(far.kind == Kind::far_from_origin);
+  CHECK(far.found == Approx(std::sqrt(917.0 * 917 + 1)));
+  CHECK(far.compared == Approx(1));
+  CHECK(warnings_of_units(cubic, two_valued<float>(2, {{917, 1}})).size() == 1);
+  // What tells two columns apart are both: 4 + 1.
+  const FitWarning both = warnings_of_units(cubic, two_valued<float>(6, {{3000, 2}, {0, 1}})).at(0);
+  CHECK(both.found == Approx(std::sqrt(3000.0 * 3000 + 5)));
+  CHECK(both.compared == Approx(std::sqrt(5)));
+  // Seen from their mean they are near; from its mirror image twice as far.
+  CHECK(warnings_of_units(cubic, column(917), {917}).empty());
+  CHECK(warnings_of_units(cubic, column(917), {-917}).at(0).found ==
+        Approx(std::sqrt(1834.0 * 1834 + 1)));
+  // In double, and of a linear kernel, whose sums are of doubles: m^2 times 2^-52.
+  CHECK(warnings_of_units(cubic, two_valued<double>(6, {{2.1e7, 1}})).empty());
+  CHECK(warnings_of_units(cubic, two_valued<double>(6, {{2.2e7, 1}})).size() == 1);
+  CHECK(warnings_of_units(bpm::Linear{}, column(917)).empty());
+  CHECK(warnings_of_units(bpm::Linear{}, two_valued<double>(6, {{2.2e7, 1}})).size() == 1);
+  // A Gaussian tells apart what its width does: 1586^2 times 2^-23 is 0.3, a tenth of 1.73^2.
+  CHECK(warnings_of_units(Gaussian::from_width(1.75), column(1586)).empty());
+  REQUIRE(warnings_of_units(Gaussian::from_width(1.7), column(1586)).size() == 1);
+  CHECK(warnings_of_units(Gaussian::from_width(1.7), column(1586))[0].compared == Approx(1.7));
+  // Two clusters, and an origin in the middle of both.
+  const auto clusters = two_valued<float>(6, {{500, 917}});
+  CHECK(warnings_of_units(Gaussian::from_width(1), clusters, {500}).at(0).found == Approx(917));
+}
+
+TEST_CASE("a column is in units of its own from ten times the middle deviation on", "[machine]") {
+  const auto warnings = [](const std::vector<std::pair<double, double>>& columns) {
+    return warnings_of_units(bpm::Linear{}, two_valued<double>(6, columns));
+  };
+  CHECK(warnings({{0, 9.9}, {5, 1}}).empty());
+  REQUIRE(warnings({{0, 10.1}, {5, 1}}).size() == 1);
+  const FitWarning wide = warnings({{5, 1}, {0, 10.1}, {0, 0.5}})[0];
+  CHECK(wide.kind == Kind::columns_differ_in_scale);
+  CHECK(wide.label == 1);
+  CHECK(wide.found == Approx(10.1));
+  CHECK(wide.compared == Approx(1));
+  CHECK(warnings({{0, 10.1}, {5, 1}})[0].label == 0);
+  // Constant columns have no unit; one column has nothing beside it.
+  CHECK(warnings({{3, 0}, {4, 0}, {7, 0}, {0, 8}, {0, 1}}).empty());
+  CHECK(warnings({{3, 0}, {0, 8}}).empty());
+  CHECK(warnings({{0, 1000}}).empty());
+}
+
+TEST_CASE("units are taken from 2000 rows at most, evenly spread", "[machine]") {
+  // A number far out in the second row is seen where all rows are looked at.
+  const auto seen = [](Eigen::Index rows) {
+    bpm::RowMatrix<double> inputs(rows, 2);
+    for (Eigen::Index i = 0; i < rows; ++i) inputs.row(i).setConstant(i / 2 % 2 == 0 ? 1 : -1);
+    inputs(1, 1) = 1e4;
+    return warnings_of_units(bpm::Linear{}, inputs).size() == 1;
+  };
+  CHECK(seen(1999));
+  CHECK(seen(2000));
+  CHECK_FALSE(seen(2001));
+}
+
 TEST_CASE("the limit of R-hat is by the halves of all chains, and 1.2 at least", "[machine]") {
   const auto limit = [](std::uint64_t draws, unsigned chains) {
     bpm::SamplerReport report{.draws = draws, .chains = bpm::ChainReport{.chains = chains}};

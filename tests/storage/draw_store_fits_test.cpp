@@ -259,3 +259,31 @@ TEST_CASE("a chosen boundary that is raised goes on from its own draws") {
     mistakes = kept.report().perceptron->mistakes;
   }
 }
+
+TEST_CASE("the kernel values that tell a run from others are counted, its files are foreseen") {
+  const Spaces problem;
+  const TemporaryFolder folder;
+  const bpm::PermutedPerceptron plain{.draws = 2};
+  const bpm::CheckpointedPerceptron sampler{plain, folder.path()};
+  run(sampler, problem);
+  // Of draws that are all there: each group of 16 points with itself and four more.
+  CHECK(run(sampler, problem).report.kernel_evaluations == 9 * 20 * 16 + 10 * 6);
+  // A file in the making and its copy for the disk, where every point has a coefficient.
+  const std::size_t m = 10'000;
+  const bpm::detail::DrawStore store(folder.path() / "full", {}, m);
+  bpm::detail::FinishedPiece piece{{0, 0, 3}, {}, {}};
+  piece.solutions.resize(3);
+  for (auto& solution : piece.solutions) {
+    solution.support.resize(m);
+    solution.coefficients.resize(m);
+    solution.outputs.resize(m);
+  }
+  store.write(piece);
+  const std::size_t file = std::filesystem::file_size(store.path_of(piece.piece));
+  for (const unsigned at_once : {1U, 2U}) {
+    const bpm::RunSize size{.points = m, .problems = 3, .threads = at_once};
+    const std::size_t more = sampler.memory_need(size).bytes - plain.memory_need(size).bytes;
+    CHECK(more >= 2 * at_once * (file - 1000));
+    CHECK(more <= 2 * at_once * file + 1000);
+  }
+}

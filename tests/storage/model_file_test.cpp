@@ -299,6 +299,61 @@ TEST_CASE("a model of a user's matrix says of how many points it is") {
   CHECK(refusal(std::int64_t{1} << 31U) == "m: the number of training points is missing");
 }
 
+TEST_CASE("a number of points is one, and support points are numbers that points have") {
+  const bpm::RowMatrix<double> values = bpm::RowMatrix<double>::Identity(4, 4);
+  const auto model = BayesPointMachine(bpm::PrecomputedKernel{}, PermutedPerceptron{.draws = 2})
+                         .fit(values, std::vector<int>{0, 1, 0, 1});
+  const Bytes bytes = bpm::model_bytes(model);
+  const auto refusal = [](const Bytes& of) {
+    return message_of([&] { (void)bpm::load<std::remove_cvref_t<decltype(model)>>(of, "m"); });
+  };
+  // The same file, with as many numbers of points.
+  const auto with_points = [&](const std::vector<std::int64_t>& points) {
+    const bpm::detail::TensorFile file(bytes, "m");
+    bpm::detail::TensorFileWriter writer;
+    for (const char* const key : {"kind", "format", "library", "kernel", "inputs", "model"}) {
+      writer.set(key, file.text(key));
+    }
+    writer.keep("support", file.list<std::int64_t>("support"));
+    writer.keep("coefficients", bpm::detail::read_matrix<double>(file, "coefficients"));
+    writer.keep("inputs.points", points);
+    return refusal(writer.bytes());
+  };
+  CHECK(with_points({4}) == "nothing was thrown");
+  CHECK(with_points({}) == "m: the number of training points is missing");
+  CHECK(with_points({4, 4}) == "m: the number of training points is missing");
+  const std::int64_t beyond = std::int64_t{1} << 32U;  // 0, if it were cut.
+  CHECK(refusal(with_first_number(bytes, "support", beyond)) ==
+        "m: the support point 4294967296 is out of range");
+}
+
+namespace {
+
+/// A place that takes all bytes, and says at the end that it has not kept them.
+struct ForgetfulPlace : std::stringbuf {
+  int sync() override { return -1; }
+};
+
+}  // namespace
+
+TEST_CASE("a stream that fails at its end has not taken the model") {
+  ForgetfulPlace place;
+  std::ostream stream(&place);
+  CHECK_THROWS_AS(bpm::save(small_model(), stream), std::ios_base::failure);
+}
+
+TEST_CASE("a file says which library wrote it, and older formats than the first are none") {
+  const Bytes bytes = bpm::model_bytes(small_model());
+  const bpm::detail::TensorFile file(bytes, "m");
+  CHECK(file.text("library") == std::to_string(bpm::version_major) + "." +
+                                    std::to_string(bpm::version_minor) + "." +
+                                    std::to_string(bpm::version_patch));
+  CHECK_THAT(refusal_of_model(with_text(bytes, R"("format":"1")", R"("format":"0")")),
+             StartsWith("m is of format 0, this library reads format 1; "));
+  CHECK(refusal_of_model(with_text(bytes, "bpm classifier", "bqm classifier")) ==
+        "m is no model of this library");
+}
+
 TEST_CASE("the strategy windowed+rows of older models is windowed") {
   // The word that is written for the number behind the last one.
   auto parts = small_model().parts();
