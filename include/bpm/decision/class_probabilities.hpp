@@ -43,6 +43,13 @@ struct FittedSlope {
   std::vector<double> offsets{};  ///< Offsets, one per column, or none.
 };
 
+namespace detail {
+/// Fits slopes to several machines' outputs at the same inputs, with one ridge on offsets.
+[[nodiscard]] BPM_INLINE std::vector<FittedSlope> fit_slopes(
+    const std::vector<Eigen::Ref<const Eigen::MatrixXd>>& outputs, std::span<const int> labels,
+    std::span<const int> classes, bool with_offsets);
+}  // namespace detail
+
 #if BPM_BODIES
 
 BPM_INLINE Eigen::MatrixXd probabilities_of(
@@ -333,9 +340,7 @@ class SlopeLoss {
                                          losses.begin())];
 }
 
-/// Fits slopes to several machines' outputs at the same inputs, with one ridge on offsets, chosen
-/// for the machine with the smallest loss without offsets.
-[[nodiscard]] inline std::vector<FittedSlope> fit_slopes(
+BPM_INLINE std::vector<FittedSlope> fit_slopes(
     const std::vector<Eigen::Ref<const Eigen::MatrixXd>>& outputs, std::span<const int> labels,
     std::span<const int> classes, bool with_offsets) {
   const char* const f = "fit_slope";
