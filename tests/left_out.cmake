@@ -22,7 +22,9 @@ bpm_not_under_addresses(samplers "single chains: billiard_test and kernel_gibbs_
 bpm_not_under_addresses(machine "further pairings of kernels, inputs and samplers instantiate the same code"
   bayes_point_machine_pairs_gaussian bayes_point_machine_pairs_linear bayes_point_machine_pairs_polynomial
   bayes_point_machine_pairs_precomputed bayes_point_machine_pairs_string bayes_point_machine_pairs_own
-  bayes_point_machine_input_types run_sampler_chains choose)
+  bayes_point_machine_input_types run_sampler_chains)
+bpm_not_under_addresses(selection "further pairings of kernels, inputs and samplers instantiate the same code"
+  choose)
 bpm_not_under_addresses(machine "the same fits and predictions, judged otherwise: the tests left in run them"
   fit_warnings strategy bayes_point_machine_drawn_digits prediction_batches bayes_point_machine_votes_of_draws
   bayes_point_machine_precomputed_kernel bayes_point_machine_one_vs_rest)

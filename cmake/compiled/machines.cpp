@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Machines of some kernels, see bpm/machine/compiled.hpp.
+// Machines of some kernels, see bpm/selection/automatic_boundary.hpp.
 #include "bpm/bpm.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

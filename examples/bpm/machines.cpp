@@ -17,11 +17,12 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/choose.hpp"
-#include "bpm/machine/cross_validate.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
+#include "bpm/selection/choose.hpp"
+#include "bpm/selection/cross_validate.hpp"
 #include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/training_file.hpp"
 #include "common/program.hpp"
@@ -65,7 +66,7 @@ template <class Sampler, class I>
   try {
     return bpm::choose(machine,
                        bpm::ChoiceGrid<bpm::RuntimeKernel>{.kernels = task.kernels,
-                                                           .points = most,
+                                                           .boundary = {.points = most},
                                                            .biases = task.biases,
                                                            .one_against_one = task.one_against_one,
                                                            .more_points = 0},
@@ -85,8 +86,8 @@ template <class Sampler, class I, class Fit>
   Machine<Sampler> machine(bpm::BayesPointMachine(task.kernels.front(), sampler, task.settings));
   if (task.choosing) {
     bpm::ChoiceGrid<bpm::RuntimeKernel> grid{.kernels = task.kernels};
-    if (!task.relative_lambdas.empty()) grid.relative_lambdas = task.relative_lambdas;
-    if (task.folds > 0) grid.folds = task.folds;
+    if (!task.relative_lambdas.empty()) grid.boundary.relative_lambdas = task.relative_lambdas;
+    if (task.folds > 0) grid.boundary.folds = task.folds;
     grid.biases = task.biases;
     grid.one_against_one = task.one_against_one;
     grid.by_error = task.by_error;

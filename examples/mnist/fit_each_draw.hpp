@@ -18,6 +18,7 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 
 /// \file
 /// Draws that have training sets of their own, such as copies of digits.

@@ -20,6 +20,7 @@
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/certificate.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "common/digest.hpp"
 #include "common/interrupt.hpp"
 #include "common/machine_info.hpp"

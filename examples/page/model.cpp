@@ -19,6 +19,7 @@
 #include "bpm/decision/scores.hpp"
 #include "bpm/images/gradient_features.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "common/json_file.hpp"
 #include "common/mnist_data.hpp"
 #include "common/options.hpp"

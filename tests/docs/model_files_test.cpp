@@ -11,6 +11,7 @@
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/input_encoding.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"

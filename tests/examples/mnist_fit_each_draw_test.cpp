@@ -19,6 +19,7 @@
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/fit_settings.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"

@@ -73,6 +73,7 @@ struct std::allocator<nlohmann::ordered_json> : faults::JsonAllocator<nlohmann::
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "catch.hpp"

@@ -36,6 +36,7 @@
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/gaussian_process_file.hpp"
 #include "bpm/storage/model_file.hpp"

@@ -17,6 +17,7 @@
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/sampler.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>

@@ -10,6 +10,7 @@
 #include "bpm/decision/scores.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "hard.hpp"
 

@@ -18,10 +18,11 @@
 #include "bpm/kernels/radial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/choose.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
+#include "bpm/selection/choose.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

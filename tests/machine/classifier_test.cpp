@@ -20,6 +20,7 @@
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"

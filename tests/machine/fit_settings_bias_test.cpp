@@ -10,7 +10,7 @@
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/radial.hpp"
-#include "bpm/machine/choose.hpp"
+#include "bpm/selection/choose.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"

@@ -20,6 +20,7 @@
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"
 #include "standardising.hpp"

@@ -11,6 +11,7 @@
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

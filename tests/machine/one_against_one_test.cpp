@@ -15,11 +15,12 @@
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/choose.hpp"
-#include "bpm/machine/cross_validate.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
+#include "bpm/selection/choose.hpp"
+#include "bpm/selection/cross_validate.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "message_of.hpp"
@@ -272,7 +273,7 @@ TEST_CASE("choose takes pairs where classes lie in one another", "[machine][at l
   const OneVsRest machine(
       BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 5}, {.bias = 1}));
   bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(2), Gaussian::from_width(4)},
-                                 .relative_lambdas = {0.03, 0.3, 3}};
+                                 .boundary = {.relative_lambdas = {0.03, 0.3, 3}}};
   const auto rest = bpm::choose(machine, grid, inputs, labels);
   CHECK(rest.candidates.size() == 6);
   CHECK_FALSE(rest.chosen().one_against_one);
@@ -282,7 +283,7 @@ TEST_CASE("choose takes pairs where classes lie in one another", "[machine][at l
   for (std::size_t i = 0; i < 12; ++i) CHECK(both.candidates[i].one_against_one == (i >= 6));
   CHECK(both.candidates[6].kernel == rest.chosen().kernel);
   for (const std::size_t kernel : {0U, 1U}) {
-    for (const double lambda : grid.relative_lambdas) {
+    for (const double lambda : grid.boundary.relative_lambdas) {
       CHECK(std::ranges::count_if(both.candidates, [&](const bpm::ChoiceCandidate& one) {
               return one.one_against_one && one.kernel == kernel && one.relative_lambda == lambda;
             }) == 1);
@@ -326,7 +327,7 @@ TEST_CASE("choose leaves clusters as they are, and tries no pairs of many classe
   const OneVsRest machine(
       BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 5}, {.bias = 1}));
   bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(1), Gaussian::from_width(2)},
-                                 .relative_lambdas = {0.1, 1},
+                                 .boundary = {.relative_lambdas = {0.1, 1}},
                                  .one_against_one = true};
   const auto found = bpm::choose(machine, grid, inputs, labels);
   CHECK(found.candidates.size() == 6);  // With the better kernel alone.
@@ -335,8 +336,8 @@ TEST_CASE("choose leaves clusters as they are, and tries no pairs of many classe
   for (const int classes : {30, 31}) {
     std::vector<int> many;
     for (int i = 0; i < 120; ++i) many.push_back(i % classes);
-    grid.folds = 2;
-    grid.draws = 1;
+    grid.boundary.folds = 2;
+    grid.boundary.draws = 1;
     CHECK((bpm::choose(machine, grid, inputs, many).candidates.size() > 4) == (classes == 30));
   }
 }
@@ -444,8 +445,7 @@ TEST_CASE("pairs in what is made of machines", "[machine][at length]") {
   CHECK(scaled.parts().one_against_one);
   CHECK(bpm::error_rate(labels, scaled.predict(inputs)) < 0.25);
   bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(4)},
-                                 .relative_lambdas = {0.03, 0.3},
-                                 .draws = 2,
+                                 .boundary = {.relative_lambdas = {0.03, 0.3}, .draws = 2},
                                  .one_against_one = true};
   const auto found = bpm::nested(OneVsRest(BayesPointMachine(Gaussian::from_width(4), sampler)),
                                  grid, inputs, labels, 2);
@@ -462,7 +462,7 @@ TEST_CASE("pairs in what is made of machines", "[machine][at length]") {
   const auto fitted =
       OneVsRest(BayesPointMachine(Polynomial(2), sampler, by_pairs())).fit(set.inputs, alone);
   CHECK(fitted.classes().back() == 1000);
-  grid.points = 300;
+  grid.boundary.points = 300;
   const auto more = bpm::choose(OneVsRest(BayesPointMachine(Gaussian::from_width(4), sampler)),
                                 grid, inputs, labels);
   CHECK(more.boundary.points < 600);

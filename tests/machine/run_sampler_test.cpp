@@ -15,6 +15,7 @@
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"

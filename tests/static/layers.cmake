@@ -5,8 +5,8 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(layers
-    version.hpp core kernels kernel_values version_space samplers decision bounds machine gaussian_process
-    data images storage cluster)
+    version.hpp core kernels kernel_values version_space samplers decision bounds machine selection
+    gaussian_process data images storage cluster)
 # Folders that see less than all before them.
 set(sees_version.hpp "")
 set(sees_core "")

@@ -98,10 +98,26 @@ expect_sentence(expectation_propagation "#include \"bpm/kernels/dot_product.hpp\
 const bpm::BayesPointMachine<bpm::Linear, bpm::ExpectationPropagation> machine(bpm::Linear{});\n"
   "expectation propagation has a machine of its own: include" ALONE)
 
+# A search for the boundary without its header; a given boundary needs no search.
+set(narrow "#include \"bpm/kernels/dot_product.hpp\"
+#include \"bpm/machine/bayes_point_machine.hpp\"
+int fit(const bpm::RowMatrix<double>& inputs, const std::vector<int>& labels) {
+  return bpm::BayesPointMachine(bpm::Linear{}BOUNDARY).fit(inputs, labels).predict(inputs)[0] +
+         bpm::OneVsRest(bpm::BayesPointMachine(bpm::Linear{}BOUNDARY)).fit(inputs, labels).predict(inputs)[0];
+}\n")
+string(REPLACE "BOUNDARY" "" searching "${narrow}")
+expect_sentence(search "${searching}" "the search for a soft boundary is in bpm/selection/automatic_boundary.hpp: include"
+                ALONE)
+string(REPLACE "BOUNDARY" ", bpm::SoftBoundary::relative(0.1)" given "${narrow}")
+try_source("${given}")
+if(NOT result EQUAL 0)
+  message(SEND_ERROR "a machine with a given boundary asks for its search:\n${message}")
+endif()
+
 # Folds of what has no draws.
 expect_sentence(folds_of_expectation_propagation "#include \"bpm/gaussian_process/expectation_propagation/machine.hpp\"
 #include \"bpm/kernels/dot_product.hpp\"
-#include \"bpm/machine/cross_validate.hpp\"
+#include \"bpm/selection/cross_validate.hpp\"
 const bpm::RowMatrix<double> inputs(2, 2);
 const auto out = bpm::cross_validate(bpm::BayesPointMachine(bpm::Linear{}, bpm::ExpectationPropagation{}), inputs,
                                      std::vector<int>{0, 1});\n"
@@ -109,7 +125,7 @@ const auto out = bpm::cross_validate(bpm::BayesPointMachine(bpm::Linear{}, bpm::
 
 # Folds of what several processes run.
 expect_sentence(folds_of_ranks "#include \"bpm/kernels/dot_product.hpp\"
-#include \"bpm/machine/cross_validate.hpp\"
+#include \"bpm/selection/cross_validate.hpp\"
 struct Together : bpm::PermutedPerceptron {
   static constexpr bpm::SamplerTraits traits{.computes_blocks = true, .collective = true};
   Together with_draws(std::uint64_t) const { return *this; }

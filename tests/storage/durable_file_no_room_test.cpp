@@ -17,6 +17,7 @@
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/durable_file.hpp"
 #include "bpm/storage/model_file.hpp"

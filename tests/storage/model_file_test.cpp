@@ -26,6 +26,7 @@
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "model_mutants.hpp"

@@ -7,6 +7,7 @@
 #include "bpm/images/gradient_features.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"

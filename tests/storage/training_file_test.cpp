@@ -28,6 +28,7 @@
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "noisy_points.hpp"
@@ -398,6 +399,14 @@ TEST_CASE("a training goes on from a file, a stream, with inputs that are kept")
   auto again = bpm::resume(BayesPointMachine(kernel, by_clock, other), inputs, labels, stream);
   again.add_draws(3);
   check_same_model(again.classifier(), five, inputs);
+  // A machine whose boundary is given, not searched for: the same run.
+  stream.clear();
+  stream.seekg(0);
+  auto given =
+      bpm::resume(BayesPointMachine(kernel, quick_billiard, SoftBoundary::hard(), kept_hard),
+                  inputs, labels, stream);
+  given.add_draws(3);
+  check_same_model(given.classifier(), five, inputs);
   CHECK(message_of([&, &x = inputs, &y = labels] {
           (void)bpm::resume(two, x, y, folder.path() / "none");
         }).find("cannot be opened for reading") != std::string::npos);

@@ -13,6 +13,7 @@
 #include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 
 namespace test_support {
 

@@ -9,6 +9,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "hard.hpp"
 

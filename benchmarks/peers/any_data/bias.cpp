@@ -7,7 +7,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/kernels/radial.hpp"
-#include "bpm/machine/choose.hpp"
+#include "bpm/selection/choose.hpp"
 
 namespace any_data {
 

@@ -17,7 +17,7 @@
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/radial.hpp"
-#include "bpm/machine/choose.hpp"
+#include "bpm/selection/choose.hpp"
 #include "libsvm.hpp"
 
 namespace any_data {

@@ -16,7 +16,7 @@
 
 #include "bpm/core/points.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/machine/out_of_fold.hpp"
+#include "bpm/selection/out_of_fold.hpp"
 
 /// \file
 /// LIBSVM's machines on inputs: the Gaussian kernel, a bias, one against one.

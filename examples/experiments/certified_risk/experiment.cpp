@@ -9,6 +9,7 @@
 #include "bpm/decision/scores.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "common/machine_info.hpp"
 #include "common/mnist_data.hpp"
 

@@ -14,6 +14,7 @@
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "common/digest.hpp"
 #include "common/machine_info.hpp"
 #include "common/pixels.hpp"

@@ -8,6 +8,7 @@
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "common/drawn_digits.hpp"
 #include "common/machine_info.hpp"
 

@@ -13,7 +13,6 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/classifier.hpp"
-#include "bpm/machine/compiled.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
@@ -42,11 +41,10 @@ struct Fitting {
   /// Returns the object that has `memory_need`.
   [[nodiscard]] static const Sampler& demand(const Sampler& sampler) { return sampler; }
 
-  template <bool any_number, class Kernel, InputSet I, class O>
-  [[nodiscard]] static Fitted<Kernel, I> fit(const BayesPointMachine<Kernel, Sampler>& machine,
-                                             const I& inputs, std::span<const int> labels,
-                                             O& observer, StopToken stop,
-                                             std::string_view function) {
+  template <bool any_number, class Machine, InputSet I, class O>
+  [[nodiscard]] static auto fit(const Machine& machine, const I& inputs,
+                                std::span<const int> labels, O& observer, StopToken stop,
+                                std::string_view function) {
     if constexpr (any_number) {
       if (machine.settings().one_against_one) {
         std::vector<int> classes = check_labels(input_count(inputs), labels, function);
@@ -83,11 +81,15 @@ inline void check_not_standardised(const FitSettings& settings, std::string_view
         "is true, must be false of a training: give it Standardisation::of(inputs).apply(inputs)");
 }
 
+template <class Boundary>
+concept SomeBoundary =
+    std::same_as<Boundary, AutomaticBoundary> || std::same_as<Boundary, SoftBoundary>;
+
 /// Fits a machine, on standardised inputs if its settings request them.
-template <bool any_number, class Kernel, class Sampler, class I, class O>
+template <bool any_number, class Kernel, class Sampler, class Boundary, class I, class O>
 [[nodiscard]] typename Fitting<Sampler>::template Fitted<Kernel, I> fit_machine(
-    const BayesPointMachine<Kernel, Sampler>& machine, const I& inputs, std::span<const int> labels,
-    O& observer, StopToken stop, std::string_view function) {
+    const BayesPointMachine<Kernel, Sampler, Boundary>& machine, const I& inputs,
+    std::span<const int> labels, O& observer, StopToken stop, std::string_view function) {
   const auto fit = [&](const auto& given) {
     return Fitting<Sampler>::template fit<any_number>(machine, given, labels, observer,
                                                       std::move(stop), function);
@@ -123,8 +125,13 @@ template <bool any_number, class Kernel, class Sampler, class I, class O>
 ///     const auto words = bpm::BayesPointMachine(prefix).fit(std::vector<std::string>{...},
 ///     labels);
 ///
+/// The soft boundary is the third: `AutomaticBoundary`, the default, finds it. A given one needs no
+/// search, whose code is then not compiled either:
+///
+///     const bpm::BayesPointMachine machine(kernel, bpm::SoftBoundary::relative(0.1));
+///
 /// A fit does not change the machine.
-template <class Kernel, class Sampler = PermutedPerceptron>
+template <class Kernel, class Sampler = PermutedPerceptron, class Boundary = AutomaticBoundary>
 class BayesPointMachine {
   static_assert(detail::CanBeKernel<Kernel>,
                 "a kernel needs double operator()(const Input&, const Input&) const, a function of "
@@ -132,7 +139,9 @@ class BayesPointMachine {
   static_assert(!std::same_as<Sampler, FitSettings>,
                 "settings are the third argument, after the sampler: "
                 "BayesPointMachine(kernel, PermutedPerceptron{}, settings)");
+  static_assert(detail::SomeBoundary<Boundary>, "a boundary is AutomaticBoundary or SoftBoundary");
   using Fitting = detail::Fitting<Sampler>;
+  static constexpr bool searches = detail::BoundarySearch<Boundary>::searches;
 
  public:
   static constexpr bool any_number_of_classes = false;       ///< Fits exactly two classes.
@@ -140,7 +149,21 @@ class BayesPointMachine {
 
   /// Keeps kernel, sampler and settings; `fit` checks them.
   explicit BayesPointMachine(Kernel kernel, Sampler sampler = {}, FitSettings settings = {})
+    requires(detail::BoundarySearch<Boundary>::searches && !detail::SomeBoundary<Sampler>)
       : kernel_(std::move(kernel)), sampler_(std::move(sampler)), settings_(std::move(settings)) {}
+
+  /// Keeps a boundary too. A soft boundary takes the place of that of the settings.
+  BayesPointMachine(Kernel kernel, Sampler sampler, Boundary boundary, FitSettings settings = {})
+    requires detail::SomeBoundary<Boundary>
+      : kernel_(std::move(kernel)),
+        sampler_(std::move(sampler)),
+        settings_(std::move(settings)),
+        boundary_(std::move(boundary)) {
+    if constexpr (!searches) settings_.soft_boundary = boundary_;
+  }
+  BayesPointMachine(Kernel kernel, Boundary boundary, FitSettings settings = {})
+    requires detail::SomeBoundary<Boundary>
+      : BayesPointMachine(std::move(kernel), Sampler{}, std::move(boundary), std::move(settings)) {}
 
   /// Fits to m inputs and their labels, two distinct integers; the larger is the positive class.
   ///
@@ -173,8 +196,7 @@ class BayesPointMachine {
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs) const {
-    return detail::forecast_memory(kernel_, Fitting::demand(sampler_), settings_, inputs, 1,
-                                   "BayesPointMachine::forecast");
+    return detail::forecast_of(*this, inputs, 1, "BayesPointMachine::forecast");
   }
 
   /// The kernel.
@@ -183,11 +205,14 @@ class BayesPointMachine {
   [[nodiscard]] const Sampler& sampler() const noexcept { return sampler_; }
   /// The settings.
   [[nodiscard]] const FitSettings& settings() const noexcept { return settings_; }
+  /// The boundary, or the search for it.
+  [[nodiscard]] const Boundary& boundary() const noexcept { return boundary_; }
 
  private:
   Kernel kernel_;
   Sampler sampler_;
   FitSettings settings_;
+  Boundary boundary_{};
 };
 
 /// Many classes by one binary subproblem per class, the class against the rest; the largest
@@ -210,7 +235,7 @@ class BayesPointMachine {
 ///     const bpm::OneVsRest machine(bpm::BayesPointMachine(bpm::Polynomial(5)));
 ///     const auto classifier = machine.fit(images, digits);
 ///     const std::vector<int> predicted = classifier.predict(others);
-template <class Kernel, class Sampler = PermutedPerceptron>
+template <class Kernel, class Sampler = PermutedPerceptron, class Boundary = AutomaticBoundary>
 class OneVsRest {
  public:
   static constexpr bool any_number_of_classes = true;  ///< Fits two classes or more.
@@ -218,7 +243,8 @@ class OneVsRest {
   static constexpr bool makes_draws = detail::Fitting<Sampler>::makes_draws;
 
   /// Fits every class against the rest with this machine.
-  explicit OneVsRest(BayesPointMachine<Kernel, Sampler> machine) : machine_(std::move(machine)) {}
+  explicit OneVsRest(BayesPointMachine<Kernel, Sampler, Boundary> machine)
+      : machine_(std::move(machine)) {}
 
   /// Fits to m inputs and their labels, two or more distinct integers. Arguments, cost and errors
   /// as in `BayesPointMachine::fit`; memory grows with the number of classes.
@@ -243,13 +269,12 @@ class OneVsRest {
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {
-    return detail::forecast_memory(kernel(), detail::Fitting<Sampler>::demand(sampler()),
-                                   settings(), inputs, detail::subproblem_count(classes),
-                                   "OneVsRest::forecast");
+    return detail::forecast_of(machine_, inputs, detail::subproblem_count(classes),
+                               "OneVsRest::forecast");
   }
 
   /// The machine that fits each class against the rest.
-  [[nodiscard]] const BayesPointMachine<Kernel, Sampler>& machine() const noexcept {
+  [[nodiscard]] const BayesPointMachine<Kernel, Sampler, Boundary>& machine() const noexcept {
     return machine_;
   }
   /// The machine's kernel.
@@ -258,46 +283,33 @@ class OneVsRest {
   [[nodiscard]] const Sampler& sampler() const noexcept { return machine_.sampler(); }
   /// The machine's settings.
   [[nodiscard]] const FitSettings& settings() const noexcept { return machine_.settings(); }
+  /// The machine's boundary, or the search for it.
+  [[nodiscard]] const Boundary& boundary() const noexcept { return machine_.boundary(); }
 
  private:
-  BayesPointMachine<Kernel, Sampler> machine_;
+  BayesPointMachine<Kernel, Sampler, Boundary> machine_;
 };
 
 // Not inline, so that they are not compiled again where bpm::compiled has them.
 
-template <class Kernel, class Sampler>
+template <class Kernel, class Sampler, class Boundary>
 template <InputSet I, Observer O>
   requires detail::TrainableOn<Kernel, I>
 typename detail::Fitting<Sampler>::template Fitted<Kernel, I>
-BayesPointMachine<Kernel, Sampler>::fit(const I& inputs, std::span<const int> labels, O&& observer,
-                                        StopToken stop) const {
+BayesPointMachine<Kernel, Sampler, Boundary>::fit(const I& inputs, std::span<const int> labels,
+                                                  O&& observer, StopToken stop) const {
   return detail::fit_machine<false>(*this, inputs, labels, observer, std::move(stop),
                                     "BayesPointMachine::fit");
 }
 
-template <class Kernel, class Sampler>
+template <class Kernel, class Sampler, class Boundary>
 template <InputSet I, Observer O>
   requires detail::TrainableOn<Kernel, I>
-typename detail::Fitting<Sampler>::template Fitted<Kernel, I> OneVsRest<Kernel, Sampler>::fit(
-    const I& inputs, std::span<const int> labels, O&& observer, StopToken stop) const {
+typename detail::Fitting<Sampler>::template Fitted<Kernel, I>
+OneVsRest<Kernel, Sampler, Boundary>::fit(const I& inputs, std::span<const int> labels,
+                                          O&& observer, StopToken stop) const {
   return detail::fit_machine<true>(machine_, inputs, labels, observer, std::move(stop),
                                    "OneVsRest::fit");
 }
-
-#define BPM_DETAIL_FIT(WORD, Machine, K, T)                                                   \
-  WORD Classifier<K, RowMatrix<T>> Machine<K>::fit(const RowMatrix<T>&, std::span<const int>, \
-                                                   detail::IgnoreProgress&&, StopToken) const;
-#define BPM_DETAIL_FITS(WORD)                                    \
-  BPM_DETAIL_FIT(WORD, BayesPointMachine, Gaussian, float)       \
-  BPM_DETAIL_FIT(WORD, BayesPointMachine, Gaussian, double)      \
-  BPM_DETAIL_FIT(WORD, BayesPointMachine, RuntimeKernel, float)  \
-  BPM_DETAIL_FIT(WORD, BayesPointMachine, RuntimeKernel, double) \
-  BPM_DETAIL_FIT(WORD, OneVsRest, Gaussian, float)               \
-  BPM_DETAIL_FIT(WORD, OneVsRest, Gaussian, double)              \
-  BPM_DETAIL_FIT(WORD, OneVsRest, RuntimeKernel, float)          \
-  BPM_DETAIL_FIT(WORD, OneVsRest, RuntimeKernel, double)
-#if !BPM_BODIES
-BPM_DETAIL_FITS(extern template)
-#endif
 
 }}  // namespace bpm

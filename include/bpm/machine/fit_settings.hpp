@@ -25,6 +25,19 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
+/// Default grid of lambda / k(x, x).
+inline const std::vector<double> default_relative_lambdas{0, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};
+
+namespace detail {
+
+/// Default grid of label noise, in place of lambda.
+inline const std::vector<double> default_label_noises{0, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3};
+
+}  // namespace detail
+
+/// The search for a soft boundary: bpm/selection/automatic_boundary.hpp.
+struct AutomaticBoundary;
+
 /// A candidate of a choice, with its results. For expectation propagation, which chooses by the
 /// evidence: `consistent` if it converged, `loss` is minus the log evidence per point, the rest is
 /// unknown.

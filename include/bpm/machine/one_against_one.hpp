@@ -21,8 +21,6 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/machine/automatic_boundary.hpp"
-#include "bpm/machine/candidates.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/classifier_parts.hpp"
 #include "bpm/machine/draw_mean.hpp"
@@ -41,6 +39,23 @@
 /// Many classes by a machine for each pair of them: see `OneVsRest`.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
+
+/// Whether a sampler can fit machines of pairs of classes: in one process, without a folder of
+/// draws, which could be those of another pair.
+template <class Sampler>
+inline constexpr bool fits_pairs = !Sampler::traits.collective && !Sampler::traits.keeps_draws;
+
+/// Checks settings for pairs of classes. \throws std::invalid_argument if others exclude them.
+template <class Sampler>
+void check_pairs(const FitSettings& settings, std::size_t classes, std::string_view function) {
+  if (!settings.one_against_one || classes <= 2) return;
+  check(fits_pairs<Sampler>, function, "one_against_one",
+        "is true, must be false with this sampler: one process, without a folder of draws, fits "
+        "pairs of classes");
+  check(settings.soft_boundary.works_on_subsets(), function, "soft_boundary",
+        "must be one for any points with one_against_one: automatic, or a lambda that is the same "
+        "for all, relative or per class");
+}
 
 /// The machine of a pair of classes.
 struct PairMachine {
@@ -197,15 +212,11 @@ template <class Machine, InputSet I, class O>
     const RowMatrix<typename I::Scalar>& whole = inputs;
     const PrecomputedGram<typename I::Scalar> checked(whole);  // Checks the matrix.
   }
-  const MemoryForecast forecast = forecast_memory(machine.kernel(), machine.sampler(), settings,
-                                                  inputs, classes.size(), function);
+  const MemoryForecast forecast = forecast_of(machine, inputs, classes.size(), function);
   const double bias = absolute_bias(machine.kernel(), settings, inputs, function);
   const auto kernel = with_bias(machine.kernel(), bias);
-  std::optional<BoundaryChoice> chosen;
-  if (chooses_boundary(machine.sampler(), settings)) {
-    chosen = choose_boundary(kernel, machine.sampler(), settings, inputs, classes, labels,
-                             run_control(settings, observer, stop), function);
-  }
+  std::optional<BoundaryChoice> chosen = chosen_boundary(
+      machine, kernel, inputs, classes, labels, run_control(settings, observer, stop), function);
   PairMachines found;
   for (;;) {
     FitSettings given = settings;

@@ -16,7 +16,6 @@
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
@@ -90,18 +89,16 @@ struct MemoryQuestion {
 template <class Kernel, class Sampler, InputSet I>
 [[nodiscard]] MemoryForecast forecast_memory(const Kernel& kernel, const Sampler& sampler,
                                              const FitSettings& settings, const I& inputs,
-                                             std::size_t problems, std::string_view function) {
+                                             std::size_t problems, std::string_view function,
+                                             std::size_t choosing_bytes = 0) {
   using Scalar = kernel_scalar_t<I>;
   MemoryQuestion ask{.points = input_count(inputs),
                      .problems = problems,
                      .scalar_bytes = sizeof(Scalar),
+                     .choosing_bytes = choosing_bytes,
                      .precomputed = std::same_as<Kernel, PrecomputedKernel>,
                      .can_window = Sampler::traits.computes_blocks,
                      .need = [&](const RunSize& run) { return sampler.memory_need(run); }};
-  const auto points = static_cast<std::size_t>(ask.points);
-  if (chooses_boundary(sampler, settings) && !settings.boundary_choice) {
-    ask.choosing_bytes = bytes_to_choose<Sampler>(points, problems);
-  }
   if constexpr (Sampler::traits.computes_blocks) ask.draws = sampler.draws;
   if constexpr (!std::same_as<Kernel, PrecomputedKernel>) {
     ask.pairwise = !by_inner_products<Kernel, I> && !by_distances<Kernel, I>;

@@ -22,8 +22,6 @@
 #include "bpm/core/target.hpp"
 #include "bpm/decision/class_probabilities.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/machine/automatic_boundary.hpp"
-#include "bpm/machine/candidates.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
@@ -53,22 +51,77 @@ inline constexpr std::size_t enough_left_out = 3000;
   return std::min(most, (enough_left_out + tenth - 1) / tenth);
 }
 
-/// Returns the factor of offsets found on so many outputs of one or two draws: with fewer outputs,
-/// more of an offset is chance. 1 with class weights, whose deliberate shift of the boundary the
-/// offsets must undo completely.
-[[nodiscard]] inline double share_of_offsets(std::size_t outputs, const SoftBoundary& boundary) {
-  if (boundary.has_class_weights()) return 1;
-  return std::sqrt(std::min(1.0, static_cast<double>(outputs) / enough_left_out));
+/// Returns whether a fit with these settings chooses lambda or label noise. \throws
+/// std::invalid_argument if it would, but the sampler has start coefficients, which belong to the
+/// version space of one lambda.
+template <class Sampler>
+[[nodiscard]] bool chooses_boundary(const Sampler& sampler, const FitSettings& settings) {
+  if (!settings.soft_boundary.is_automatic() || admits_training_errors(sampler)) return false;
+  if constexpr (sees_cones<Sampler>) {
+    check(sampler.plan().start_coefficients.empty(), sampler.plan().name, "soft_boundary",
+          "is automatic, must be given with start_coefficients, which lie in its version space");
+  }
+  return true;
 }
 
-/// Held-out outputs of the draws of all subproblems, a row per draw and point, without draws for
-/// which a subproblem has none.
-struct OutputsLeftOut {
-  Eigen::MatrixXd decision_values;  ///< Outputs, rows x subproblems.
-  std::vector<int> labels;          ///< Labels of the rows.
+/// Returns the sampler with a candidate's label noise, if it takes any.
+template <class Sampler>
+[[nodiscard]] Sampler with_noise_of(const Sampler& sampler, double label_noise) {
+  if constexpr (Sampler::traits.takes_label_noise) {
+    if (label_noise > 0) return sampler.with_label_noise(label_noise);
+  }
+  return sampler;
+}
 
-  OutputsLeftOut(std::span<const DrawMean> means, std::span<const int> all);
-};
+/// Returns the sampler of a fit with this boundary; draws added later have the same limits. \throws
+/// std::invalid_argument as `check_settings`: a given choice may be out of range.
+template <class Sampler>
+[[nodiscard]] Sampler sampler_at(Sampler sampler, const BoundaryChoice& choice) {
+  if constexpr (Sampler::traits.has_trials) sampler.limit_as_trials();
+  sampler = with_noise_of(sampler, choice.label_noise);
+  sampler.check_settings();
+  return sampler;
+}
+
+/// Returns a given choice, after checks. \throws std::invalid_argument on numbers (except offsets)
+/// not finite or negative, a draw_chance of 1 or more, label noise if the sampler takes none.
+[[nodiscard]] inline BoundaryChoice begun_choice(BoundaryChoice choice, bool takes_label_noise,
+                                                 std::string_view function) {
+  check_not_negative(function, "boundary_choice", choice.relative_lambda);
+  check_not_negative(function, "boundary_choice", choice.label_noise);
+  check(takes_label_noise || choice.label_noise == 0, function, "boundary_choice",
+        "has label noise, which the sampler does not take");
+  check_not_negative(function, "boundary_choice", choice.slope);
+  check_not_negative(function, "boundary_choice", choice.growth);
+  check_not_negative(function, "boundary_choice", choice.fold_rows);
+  check(choice.draw_chance >= 0 && choice.draw_chance < 1, function, "boundary_choice",
+        "has a draw_chance of ", choice.draw_chance, ", must be at least 0 and below 1");
+  choice.raised = 0;
+  return choice;
+}
+
+/// Most raises of lambda: from 0 to 96 times k(x, x).
+inline constexpr unsigned most_raises = 12;
+
+/// Raises lambda to the next larger value of the grid, beyond its end to twice as much; or sets the
+/// least label noise, with which every run is consistent.
+inline void raise_boundary(BoundaryChoice& choice, bool label_noise = false) {
+  const auto& grid = default_relative_lambdas;
+  const auto larger = std::upper_bound(grid.begin(), grid.end(), choice.relative_lambda);
+  if (label_noise) {
+    choice.label_noise = default_label_noises[1];
+  } else {
+    choice.relative_lambda = larger == grid.end() ? 2 * choice.relative_lambda : *larger;
+  }
+  ++choice.raised;
+  for (const ChoiceCandidate& one : choice.candidates) {
+    if (one.relative_lambda == choice.relative_lambda && one.label_noise == choice.label_noise &&
+        one.slope > 0) {
+      choice.slope = one.slope;
+      choice.offsets = one.offsets;
+    }
+  }
+}
 
 /// Returns the control of a run with these settings. The observer must outlive it.
 template <Observer O>
@@ -105,20 +158,6 @@ template <class Sampler>
   }
   return result;
 }
-
-/// Slope and offsets of a fit's probabilities, fields of `ClassifierParts`: from the held-out
-/// outputs of its own draws, if these are enough; else from the out-of-fold outputs of the choice
-/// of the boundary, of machines of fewer points, whose outputs have another scale.
-struct FitProbabilities {
-  double slope = 0;
-  std::vector<double> offsets{};
-  std::size_t rows = 0;
-
-  /// `given`: the boundary of the settings.
-  FitProbabilities(const BoundaryChoice& choice, const SoftBoundary& given,
-                   std::span<const DrawMean> means, std::span<const int> labels,
-                   const std::vector<int>& classes);
-};
 
 /// Sums over draws of all subproblems of a training set, with everything from which `train` makes
 /// more of them, except the kernel values.
@@ -234,62 +273,5 @@ template <class T, class Sampler>
     fit.begin();
   }
 }
-
-#if BPM_BODIES
-
-BPM_INLINE FitProbabilities::FitProbabilities(const BoundaryChoice& choice,
-                                              const SoftBoundary& given,
-                                              std::span<const DrawMean> means,
-                                              std::span<const int> labels,
-                                              const std::vector<int>& classes) {
-  const std::uint64_t draws = means[0].count();
-  const OutputsLeftOut noted(means, labels);
-  if (noted.labels.size() >= 500) {
-    rows = noted.labels.size();
-    FittedSlope fitted = fit_slope(noted.decision_values, noted.labels, classes,
-                                   wants_offsets(given, classes.size()));
-    const double factor = choice.slope_of_draws(draws);  // Outputs of single draws.
-    slope = factor * fitted.slope;
-    const double share = factor * share_of_offsets(rows, given);
-    for (const double offset : fitted.offsets) offsets.push_back(share * offset);
-  } else if (choice.slope > 0) {
-    slope = choice.slope * choice.slope_factor(labels.size(), draws);
-    offsets = choice.offsets;
-    rows = choice.points;
-  }
-}
-
-BPM_INLINE OutputsLeftOut::OutputsLeftOut(std::span<const DrawMean> means,
-                                          std::span<const int> all) {
-  std::vector<std::vector<const KeptDraw*>> draws;  // By draw and subproblem.
-  for (const KeptDraw& first : means[0].left_out()) {
-    std::vector<const KeptDraw*> one;
-    for (const DrawMean& mean : means) {
-      const auto& noted = mean.left_out();
-      const auto found = std::lower_bound(
-          noted.begin(), noted.end(), first.number,
-          [](const KeptDraw& draw, std::uint64_t number) { return draw.number < number; });
-      if (found != noted.end() && found->number == first.number &&
-          found->support == first.support) {
-        one.push_back(&*found);
-      }
-    }
-    if (one.size() < means.size()) continue;
-    for (const PointIndex i : first.support) labels.push_back(all[static_cast<std::size_t>(i)]);
-    draws.push_back(std::move(one));
-  }
-  decision_values.resize(std::ssize(labels), std::ssize(means));
-  Eigen::Index row = 0;
-  for (const auto& draw : draws) {
-    const auto rows = std::ssize(draw[0]->coefficients);
-    for (std::size_t c = 0; c < draw.size(); ++c) {
-      decision_values.col(static_cast<Eigen::Index>(c)).segment(row, rows) =
-          Eigen::Map<const Eigen::VectorXd>(draw[c]->coefficients.data(), rows);
-    }
-    row += rows;
-  }
-}
-
-#endif
 
 }}}  // namespace bpm::detail

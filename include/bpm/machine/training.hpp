@@ -18,7 +18,6 @@
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fingerprint.hpp"
@@ -33,10 +32,70 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-template <class Kernel, class Sampler>
+template <class Kernel, class Sampler, class Boundary>
 class BayesPointMachine;
 
 namespace detail {
+
+template <class Sampler>
+struct Fitting;
+
+/// Search of a fit for its soft boundary, and the probabilities that the search implies: none for a
+/// given boundary. `AutomaticBoundary` specialises it.
+template <class Boundary>
+struct BoundarySearch {
+  static_assert(!std::same_as<Boundary, AutomaticBoundary>,
+                "the search for a soft boundary is in bpm/selection/automatic_boundary.hpp: "
+                "include it, or bpm/machine.hpp, or give a boundary: BayesPointMachine(kernel, "
+                "SoftBoundary::relative(0.1))");
+  static constexpr bool searches = false;
+};
+
+/// Checks that a machine whose boundary is given has a lambda. \throws std::invalid_argument.
+inline void check_given(const FitSettings& settings, std::string_view function) {
+  check(!settings.soft_boundary.is_automatic(), function, "boundary",
+        "is automatic, must be a lambda: a machine without a boundary chooses it");
+}
+
+/// Returns the boundary that a fit of this machine chooses for kernel and inputs, or begins with;
+/// none if it is given, or if the sampler needs none.
+template <class Kernel, class Sampler, class Boundary, class K, class I>
+[[nodiscard]] std::optional<BoundaryChoice> chosen_boundary(
+    const BayesPointMachine<Kernel, Sampler, Boundary>& machine, const K& kernel, const I& inputs,
+    const std::vector<int>& classes, std::span<const int> labels, const RunControl& control,
+    std::string_view function) {
+  const FitSettings& settings = machine.settings();
+  if constexpr (BoundarySearch<Boundary>::searches) {
+    if (!chooses_boundary(machine.sampler(), settings)) return std::nullopt;
+    if (settings.boundary_choice) {
+      return begun_choice(*settings.boundary_choice, Sampler::traits.takes_label_noise, function);
+    }
+    return BoundarySearch<Boundary>::choose(machine.boundary(), kernel, machine.sampler(), settings,
+                                            inputs, classes, labels, control, function);
+  } else {
+    check_given(settings, function);
+    return std::nullopt;
+  }
+}
+
+/// Returns the forecast for a fit of this machine. \throws as `forecast_memory`.
+template <class Kernel, class Sampler, class Boundary, InputSet I>
+[[nodiscard]] MemoryForecast forecast_of(
+    const BayesPointMachine<Kernel, Sampler, Boundary>& machine, const I& inputs,
+    std::size_t problems, std::string_view function) {
+  const auto& demand = Fitting<Sampler>::demand(machine.sampler());
+  const FitSettings& settings = machine.settings();
+  std::size_t choosing_bytes = 0;
+  if constexpr (BoundarySearch<Boundary>::searches) {
+    if (chooses_boundary(demand, settings) && !settings.boundary_choice) {
+      choosing_bytes =
+          BoundarySearch<Boundary>::template bytes<std::remove_cvref_t<decltype(demand)>>(
+              machine.boundary(), static_cast<std::size_t>(input_count(inputs)), problems);
+    }
+  }
+  return forecast_memory(machine.kernel(), demand, settings, inputs, problems, function,
+                         choosing_bytes);
+}
 
 /// Storage of trainings in files: storage/training_file.hpp.
 struct StoredTraining;
@@ -104,25 +163,25 @@ template <class I>
 ///
 /// It refers to inputs and labels that were lvalues, which must outlive it, unchanged; it keeps
 /// rvalues. Memory: 2 m doubles per binary subproblem and the sampler's state.
-template <class Kernel, class Sampler, InputSet Inputs>
+template <class Kernel, class Sampler, InputSet Inputs, class Boundary = AutomaticBoundary>
 class Training {
+  using Machine = BayesPointMachine<Kernel, Sampler, Boundary>;
+
  public:
   /// `classes`: those of the labels, ascending. \throws as `BayesPointMachine::fit`.
-  Training(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
-           std::shared_ptr<const Inputs> inputs, detail::LabelList labels,
+  Training(const Machine& machine, std::shared_ptr<const Inputs> inputs, detail::LabelList labels,
            const std::vector<int>& classes, const RunControl& given_control,
            std::string_view function)
-      : Training(kernel, sampler, settings, std::move(inputs), std::move(labels), classes,
-                 function) {
+      : Training(machine, std::move(inputs), std::move(labels), classes, function) {
     const auto start = std::chrono::steady_clock::now();
     const RunControl control = detail::lasting_control<Sampler>(given_control);
     const std::vector<std::uint64_t> hashes = detail::input_hashes(*inputs_);
     const std::span<const int> all = fit_.labels.list();
     fingerprint_ = detail::fingerprint(hashes, all);
-    if (detail::chooses_boundary(sampler, settings)) {
-      fit_.take_boundary(detail::choose_boundary(detail::with_bias(kernel_, bias_), sampler,
-                                                 settings, *inputs_, fit_.problems.classes, all,
-                                                 detail::without_stop<Sampler>(control), function));
+    if (auto chosen = detail::chosen_boundary(machine, detail::with_bias(kernel_, bias_), *inputs_,
+                                              fit_.problems.classes, all,
+                                              detail::without_stop<Sampler>(control), function)) {
+      fit_.take_boundary(*std::move(chosen));
     }
     std::vector<std::vector<PointIndex>> equal;
     if (!detail::admits_training_errors(fit_.sampler)) {
@@ -171,12 +230,15 @@ class Training {
     parts.training_points = fit_.labels.list().size();
     parts.chosen = fit_.settings.chosen;
     parts.boundary = fit_.boundary;
-    if (fit_.boundary) {
-      detail::FitProbabilities found(*fit_.boundary, fit_.given_boundary, fit_.state.means,
-                                     fit_.labels.list(), fit_.problems.classes);
-      parts.slope = found.slope;
-      parts.offsets = std::move(found.offsets);
-      parts.probability_rows = found.rows;
+    if constexpr (detail::BoundarySearch<Boundary>::searches) {
+      if (fit_.boundary) {
+        auto found = detail::BoundarySearch<Boundary>::probabilities(
+            *fit_.boundary, fit_.given_boundary, fit_.state.means, fit_.labels.list(),
+            fit_.problems.classes);
+        parts.slope = found.slope;
+        parts.offsets = std::move(found.offsets);
+        parts.probability_rows = found.rows;
+      }
     }
     const bool weighted = fit_.given_boundary.has_class_weights();
     parts.offsets_move_labels = !weighted;
@@ -207,25 +269,23 @@ class Training {
   friend struct detail::StoredTraining;
 
   /// Prepares all before the first run.
-  Training(const Kernel& kernel, const Sampler& sampler, const FitSettings& settings,
-           std::shared_ptr<const Inputs> inputs, detail::LabelList labels,
+  Training(const Machine& machine, std::shared_ptr<const Inputs> inputs, detail::LabelList labels,
            const std::vector<int>& classes, std::string_view function)
-      : kernel_(kernel),
+      : kernel_(machine.kernel()),
         inputs_(std::move(inputs)),
-        fit_(sampler, settings, std::move(labels), classes,
-             checked_forecast(sampler, settings, classes.size(), function)),
-        bias_(detail::absolute_bias(kernel_, settings, *inputs_, function)) {}
+        fit_(machine.sampler(), machine.settings(), std::move(labels), classes,
+             checked_forecast(machine, classes.size(), function)),
+        bias_(detail::absolute_bias(kernel_, machine.settings(), *inputs_, function)) {}
 
   /// Returns the forecast of the memory, after checks of sampler and inputs.
-  [[nodiscard]] MemoryForecast checked_forecast(const Sampler& sampler, const FitSettings& settings,
-                                                std::size_t classes,
+  [[nodiscard]] MemoryForecast checked_forecast(const Machine& machine, std::size_t classes,
                                                 std::string_view function) const {
-    sampler.check_settings();  // Before a kernel matrix is made for nothing.
+    machine.sampler().check_settings();  // Before a kernel matrix is made for nothing.
     detail::check_inputs(*inputs_, function);
     const std::size_t count = detail::subproblem_count(classes);
-    detail::check(count == 1 || !settings.one_against_one, function, "one_against_one",
+    detail::check(count == 1 || !machine.settings().one_against_one, function, "one_against_one",
                   "is true, must be false: pairs of classes are for OneVsRest::fit alone");
-    return detail::forecast_memory(kernel_, sampler, settings, *inputs_, count, function);
+    return detail::forecast_of(machine, *inputs_, count, function);
   }
 
   /// Returns the inputs' hashes. \throws std::invalid_argument if inputs or labels have changed.
@@ -270,15 +330,14 @@ concept CanBeKernel =
 template <class Kernel, class I>
 concept TrainableOn = std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>;
 
-/// Starts the training of a machine's kernel and sampler.
-template <class Kernel, class Sampler, class I, class O>
-[[nodiscard]] auto start_training(const BayesPointMachine<Kernel, Sampler>& machine,
+/// Starts the training of a machine.
+template <class Kernel, class Sampler, class Boundary, class I, class O>
+[[nodiscard]] auto start_training(const BayesPointMachine<Kernel, Sampler, Boundary>& machine,
                                   bool any_number, I&& inputs, LabelList labels, O& observer,
                                   StopToken stop, std::string_view function) {
   const std::vector<int> classes =
       check_classes(input_count(inputs), labels.list(), any_number, function);
-  return Training(machine.kernel(), machine.sampler(), machine.settings(),
-                  keep_or_refer(std::forward<I>(inputs)), std::move(labels), classes,
+  return Training(machine, keep_or_refer(std::forward<I>(inputs)), std::move(labels), classes,
                   run_control(machine.settings(), observer, std::move(stop)), function);
 }
 

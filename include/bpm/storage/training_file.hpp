@@ -21,7 +21,6 @@
 #include "bpm/core/target.hpp"
 #include "bpm/data/source.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
@@ -165,8 +164,8 @@ struct StoredTraining {
     resolve_lambda(training);
   }
 
-  template <class Kernel, class Sampler, class I>
-  [[nodiscard]] static auto resumed(const BayesPointMachine<Kernel, Sampler>& machine,
+  template <class Kernel, class Sampler, class Boundary, class I>
+  [[nodiscard]] static auto resumed(const BayesPointMachine<Kernel, Sampler, Boundary>& machine,
                                     bool any_number, I&& inputs, LabelList labels,
                                     const TensorFile& file) {
     require_members<Sampler>();
@@ -175,8 +174,8 @@ struct StoredTraining {
     file.check_seal();
     const std::vector<int> classes =
         check_classes(input_count(inputs), labels.list(), any_number, function);
-    Training training(machine.kernel(), machine.sampler(), machine.settings(),
-                      keep_or_refer(std::forward<I>(inputs)), std::move(labels), classes, function);
+    Training training(machine, keep_or_refer(std::forward<I>(inputs)), std::move(labels), classes,
+                      function);
     const auto hashes = input_hashes(*training.inputs_);
     training.fingerprint_ = fingerprint(hashes, training.fit_.labels.list());
     if (!training.fit_.settings.soft_boundary.is_automatic()) resolve_lambda(training);
@@ -193,9 +192,9 @@ struct StoredTraining {
   }
 };
 
-template <class Kernel, class Sampler, class Inputs>
-struct StoredModel<Training<Kernel, Sampler, Inputs>> {
-  using Model = Training<Kernel, Sampler, Inputs>;
+template <class Kernel, class Sampler, class Inputs, class Boundary>
+struct StoredModel<Training<Kernel, Sampler, Inputs, Boundary>> {
+  using Model = Training<Kernel, Sampler, Inputs, Boundary>;
   static constexpr bool known = true;
   static constexpr std::string_view kind = training_kind;
 
@@ -228,7 +227,8 @@ template <detail::DrawingMachine Machine, class I>
 [[nodiscard]] auto resume(const Machine& machine, I&& inputs, detail::LabelList labels,
                           std::span<const std::byte> bytes,
                           const std::string& name = "the training") {
-  const BayesPointMachine of_two(machine.kernel(), machine.sampler(), machine.settings());
+  const BayesPointMachine of_two(machine.kernel(), machine.sampler(), machine.boundary(),
+                                 machine.settings());
   detail::check_not_standardised(machine.settings(), "resume");
   const detail::TensorFile file(bytes, name);
   return detail::StoredTraining::resumed(of_two, Machine::any_number_of_classes,

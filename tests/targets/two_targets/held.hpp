@@ -7,6 +7,7 @@
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 
 /// What a user may hold: its name has no target, and neither have functions that take it.
 struct Held {

@@ -20,12 +20,12 @@
 #include "bpm/gaussian_process/expectation_propagation/ep_iteration.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/machine/automatic_boundary.hpp"
-#include "bpm/machine/candidates.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/out_of_fold.hpp"
 #include "bpm/samplers/sampler.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
+#include "bpm/selection/candidates.hpp"
+#include "bpm/selection/out_of_fold.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 
@@ -248,14 +248,16 @@ struct EpDemand {
 }
 
 /// Chooses lambda / k(x, x) by the largest evidence of a part of the points, summed over the binary
-/// subproblems. A candidate's loss is minus the log evidence per point. Memory: `bytes_to_choose`
-/// and the method's. \throws Stopped.
+/// subproblems. A candidate's loss is minus the log evidence per point. \throws Stopped; as
+/// `checked_values`.
 template <class Kernel, class I>
 [[nodiscard]] BoundaryChoice choose_boundary_by_evidence(
-    const Kernel& kernel, const ExpectationPropagation& method, const FitSettings& settings,
-    const I& inputs, const std::vector<int>& classes, std::span<const int> labels,
-    const RunControl& control, std::string_view function) {
-  const ChoicePart part(labels, classes, points_to_choose_on<EpDemand>, settings.seed);
+    const AutomaticBoundary& boundary, const Kernel& kernel, const ExpectationPropagation& method,
+    const FitSettings& settings, const I& inputs, const std::vector<int>& classes,
+    std::span<const int> labels, const RunControl& control, std::string_view function) {
+  const ChoicePart part(labels, classes,
+                        BoundarySearch<AutomaticBoundary>::points<EpDemand>(boundary),
+                        settings.seed);
   BoundaryChoice choice{.points = part.points.size()};
   const auto values = kernel_values_of(kernel, inputs, part.points, control.threads);
   bool stopped = false;
@@ -264,9 +266,10 @@ template <class Kernel, class I>
         stopped || !control.go_on({.stage = "choosing the soft boundary", .fraction = fraction});
     return !stopped;
   };
-  for (const double lambda : default_relative_lambdas) {
-    const double done = static_cast<double>(choice.candidates.size()) /
-                        static_cast<double>(default_relative_lambdas.size());
+  const std::vector<double>& lambdas = checked_values(boundary, false, function);
+  for (const double lambda : lambdas) {
+    const double done =
+        static_cast<double>(choice.candidates.size()) / static_cast<double>(lambdas.size());
     ChoiceCandidate& candidate = choice.candidates.emplace_back();
     candidate.relative_lambda = lambda;
     Subproblems problems(classes, part.labels);
@@ -285,8 +288,7 @@ template <class Kernel, class I>
     if (candidate.consistent) candidate.loss = -evidence / static_cast<double>(part.points.size());
   }
   const auto best = best_candidate(choice.candidates);
-  choice.relative_lambda =
-      best ? choice.candidates[*best].relative_lambda : default_relative_lambdas.back();
+  choice.relative_lambda = best ? choice.candidates[*best].relative_lambda : lambdas.back();
   return choice;
 }
 

@@ -22,9 +22,7 @@
 #include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/candidates.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/coefficients.hpp"
 #include "bpm/machine/draw_mean.hpp"
@@ -34,11 +32,13 @@
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/make_gram.hpp"
-#include "bpm/machine/out_of_fold.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/train.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/sampler.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
+#include "bpm/selection/candidates.hpp"
+#include "bpm/selection/out_of_fold.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 
@@ -205,9 +205,9 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
 namespace detail {
 
 /// Runs expectation propagation on every subproblem.
-template <class Kernel, InputSet I, Observer O>
+template <class Kernel, class Boundary, InputSet I, Observer O>
 [[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit_posteriors(
-    const BayesPointMachine<Kernel, ExpectationPropagation>& machine, bool any_number,
+    const BayesPointMachine<Kernel, ExpectationPropagation, Boundary>& machine, bool any_number,
     const I& inputs, std::span<const int> labels, O& observer, StopToken stop,
     std::string_view function) {
   const auto start = std::chrono::steady_clock::now();
@@ -222,8 +222,7 @@ template <class Kernel, InputSet I, Observer O>
   check_inputs(inputs, function);
   const std::size_t count = subproblem_count(classes.size());
   const EpDemand demand{method.noise_deviation};
-  const MemoryForecast forecast =
-      forecast_memory(machine.kernel(), demand, settings, inputs, count, function);
+  const MemoryForecast forecast = forecast_of(machine, inputs, count, function);
   const double bias = absolute_bias(machine.kernel(), settings, inputs, function);
   const auto kernel = with_bias(machine.kernel(), bias);
   RunControl control = run_control(settings, observer, std::move(stop));
@@ -232,11 +231,13 @@ template <class Kernel, InputSet I, Observer O>
   SoftBoundary boundary = settings.soft_boundary.is_automatic()
                               ? settings.soft_boundary.with_factor(0)
                               : settings.soft_boundary;
-  if (chooses_boundary(demand, settings)) {
+  if constexpr (!BoundarySearch<Boundary>::searches) {
+    check_given(settings, function);
+  } else if (chooses_boundary(demand, settings)) {
     choice = settings.boundary_choice
                  ? begun_choice(*settings.boundary_choice, false, function)
-                 : choose_boundary_by_evidence(kernel, method, settings, inputs, classes, labels,
-                                               control, function);
+                 : choose_boundary_by_evidence(machine.boundary(), kernel, method, settings, inputs,
+                                               classes, labels, control, function);
     boundary = boundary.with_factor(choice->relative_lambda);
   }
   Subproblems problems(classes, labels);
@@ -340,10 +341,10 @@ struct Fitting<ExpectationPropagation> {
     return {method.noise_deviation};
   }
 
-  template <bool any_number, class Kernel, InputSet I, class O>
-  [[nodiscard]] static Fitted<Kernel, I> fit(
-      const BayesPointMachine<Kernel, ExpectationPropagation>& machine, const I& inputs,
-      std::span<const int> labels, O& observer, StopToken stop, std::string_view function) {
+  template <bool any_number, class Machine, InputSet I, class O>
+  [[nodiscard]] static auto fit(const Machine& machine, const I& inputs,
+                                std::span<const int> labels, O& observer, StopToken stop,
+                                std::string_view function) {
     return fit_posteriors(machine, any_number, inputs, labels, observer, std::move(stop), function);
   }
 };

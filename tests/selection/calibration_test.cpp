@@ -9,6 +9,7 @@
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"
 
@@ -19,7 +20,7 @@ using bpm::PermutedPerceptron;
 using test_support::noisy_rings;
 
 TEST_CASE("so many draws leave points out that 3000 outputs are noted, but two at most",
-          "[machine]") {
+          "[selection]") {
   CHECK(bpm::detail::left_out_draws(5999) == 0);
   CHECK(bpm::detail::left_out_draws(6000) == 2);
   CHECK(bpm::detail::left_out_draws(12000) == 2);
@@ -28,7 +29,7 @@ TEST_CASE("so many draws leave points out that 3000 outputs are noted, but two a
   CHECK(bpm::detail::left_out_draws(60000) == 1);
 }
 
-TEST_CASE("offsets of fewer outputs than 3000 count for less", "[machine]") {
+TEST_CASE("offsets of fewer outputs than 3000 count for less", "[selection]") {
   const auto plain = bpm::SoftBoundary::automatic();
   CHECK(bpm::detail::share_of_offsets(750, plain) == 0.5);
   CHECK(bpm::detail::share_of_offsets(3000, plain) == 1);
@@ -36,7 +37,7 @@ TEST_CASE("offsets of fewer outputs than 3000 count for less", "[machine]") {
   CHECK(bpm::detail::share_of_offsets(750, plain.with_class_weights({{3, 2.0}})) == 1);
 }
 
-TEST_CASE("what all problems noted is a row, what one did not is left away", "[machine]") {
+TEST_CASE("what all problems noted is a row, what one did not is left away", "[selection]") {
   const std::vector<double> outputs(4, 0.5);
   const std::vector<bpm::PointIndex> some{0, 2};
   const std::vector<double> noted{0.25, -1};
@@ -57,7 +58,7 @@ TEST_CASE("what all problems noted is a row, what one did not is left away", "[m
   CHECK(found.decision_values == Eigen::MatrixXd{{0.25, 0.25}, {-1, -1}});
 }
 
-TEST_CASE("a fit's probabilities are by what its own draws noted", "[machine][at length]") {
+TEST_CASE("a fit's probabilities are by what its own draws noted", "[selection][at length]") {
   const int classes = GENERATE(2, 3);
   CAPTURE(classes);
   const auto [inputs, labels] = noisy_rings(6000, classes, 0.1);

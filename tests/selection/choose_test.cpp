@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/choose.hpp"
+#include "bpm/selection/choose.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -31,7 +31,7 @@ using bpm::SoftBoundary;
 using test_support::message_of;
 using test_support::noisy_rings;
 
-TEST_CASE("a kernel that cannot be assigned is chosen, and judged by nested folds", "[machine]") {
+TEST_CASE("a kernel that cannot be assigned is chosen, and judged by nested folds", "[selection]") {
   const auto [inputs, labels] = noisy_rings(60, 2, 0.1);
   const double decay = 2;
   const auto kernel = [decay](const auto& a, const auto& b) {
@@ -40,12 +40,13 @@ TEST_CASE("a kernel that cannot be assigned is chosen, and judged by nested fold
   using Kernel = std::remove_const_t<decltype(kernel)>;
   STATIC_REQUIRE_FALSE(std::is_copy_assignable_v<Kernel>);
   const BayesPointMachine machine(kernel, PermutedPerceptron{.draws = 2});
-  const bpm::ChoiceGrid<Kernel> grid{.kernels = {kernel}, .relative_lambdas = {0.1, 1}};
+  const bpm::ChoiceGrid<Kernel> grid{.kernels = {kernel},
+                                     .boundary = {.relative_lambdas = {0.1, 1}}};
   CHECK(bpm::choose(machine, grid, inputs, labels).chosen().consistent);
   CHECK(bpm::nested(machine, grid, inputs, labels, 2).points.size() == 60);
 }
 
-TEST_CASE("out-of-fold outputs are those of machines without the fold", "[machine]") {
+TEST_CASE("out-of-fold outputs are those of machines without the fold", "[selection]") {
   const int classes = GENERATE(2, 3);
   const auto [inputs, labels] = noisy_rings(160, classes, 0.1);
   bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::relative(0.3), .seed = 5};
@@ -77,7 +78,8 @@ TEST_CASE("out-of-fold outputs are those of machines without the fold", "[machin
   CHECK((found.decision_values - again.decision_values).cwiseAbs().maxCoeff() < 1e-6);
 }
 
-TEST_CASE("folds of an automatic boundary choose their own, of a user's matrix too", "[machine]") {
+TEST_CASE("folds of an automatic boundary choose their own, of a user's matrix too",
+          "[selection]") {
   const auto [inputs, labels] = noisy_rings(120, 2, 0.1);
   const Gaussian kernel = Gaussian::from_width(1);
   const BayesPointMachine machine(kernel, PermutedPerceptron{.draws = 3}, {.seed = 5, .bias = 0});
@@ -96,7 +98,7 @@ TEST_CASE("folds of an automatic boundary choose their own, of a user's matrix t
   CHECK((brought.decision_values - found.decision_values).cwiseAbs().maxCoeff() < 1e-5);
 }
 
-TEST_CASE("the kernel and the soft boundary that suit the data are chosen", "[machine]") {
+TEST_CASE("the kernel and the soft boundary that suit the data are chosen", "[selection]") {
   const auto [inputs, labels] = noisy_rings(300, 2, 0.1);
   const bpm::ChoiceGrid<Gaussian> grid{
       .kernels = {Gaussian::from_width(0.02), Gaussian::from_width(1), Gaussian::from_width(50)}};
@@ -141,7 +143,7 @@ TEST_CASE("the kernel and the soft boundary that suit the data are chosen", "[ma
 }
 
 TEST_CASE("the chosen machine begins with the lambda chosen, raises it, and has probabilities",
-          "[machine]") {
+          "[selection]") {
   const auto [inputs, labels] = noisy_rings(300, 2, 0.1);
   bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(0.5), Gaussian::from_width(1)}};
   const BayesPointMachine machine(Gaussian::from_width(7), PermutedPerceptron{}, {.seed = 3});
@@ -152,7 +154,7 @@ TEST_CASE("the chosen machine begins with the lambda chosen, raises it, and has 
   CHECK(boundary.raised == 0);
   CHECK(boundary.slope == choice.chosen().slope);
   CHECK(boundary.points == 300);
-  REQUIRE(boundary.candidates.size() == grid.relative_lambdas.size());
+  REQUIRE(boundary.candidates.size() == grid.boundary.relative_lambdas.size());
   CHECK(boundary.candidates[0].kernel == choice.chosen().kernel);
   CHECK(fitted.predict_probability(inputs).size() == 300);
   CHECK(fitted.forecast().choosing_bytes == 0);
@@ -172,8 +174,8 @@ TEST_CASE("the chosen machine begins with the lambda chosen, raises it, and has 
   // Label noise keeps fits from choosing: lambda is the one that was chosen.
   const auto noisy = bpm::choose(
       BayesPointMachine(Gaussian::from_width(7), bpm::KernelGibbs{.label_noise = 0.1}, {.seed = 3}),
-      bpm::ChoiceGrid<Gaussian>{
-          .kernels = grid.kernels, .relative_lambdas = {0.1, 1}, .points = 40},
+      bpm::ChoiceGrid<Gaussian>{.kernels = grid.kernels,
+                                .boundary = {.relative_lambdas = {0.1, 1}, .points = 40}},
       inputs, labels);
   CHECK_FALSE(noisy.machine.settings().boundary_choice);
   CHECK_FALSE(noisy.machine.settings().soft_boundary.is_automatic());
@@ -181,7 +183,7 @@ TEST_CASE("the chosen machine begins with the lambda chosen, raises it, and has 
   // A boundary that was given is replaced by the one chosen.
   settings.soft_boundary = bpm::SoftBoundary::relative(7);
   settings.boundary_choice.reset();
-  grid.draws = 5;
+  grid.boundary.draws = 5;
   const auto given =
       bpm::choose(BayesPointMachine(Gaussian::from_width(7), PermutedPerceptron{}, settings), grid,
                   inputs, labels);
@@ -190,12 +192,11 @@ TEST_CASE("the chosen machine begins with the lambda chosen, raises it, and has 
   CHECK_FALSE(given.machine.settings().boundary_choice);
 }
 
-TEST_CASE("several classes and other samplers choose as well", "[machine]") {
+TEST_CASE("several classes and other samplers choose as well", "[selection]") {
   const auto [inputs, labels] = noisy_rings(90, 3, 0);
   const bpm::ChoiceGrid<Gaussian> grid{
       .kernels = {Gaussian::from_width(0.02), Gaussian::from_width(1)},
-      .relative_lambdas = {0.01, 1},
-      .folds = 3};
+      .boundary = {.relative_lambdas = {0.01, 1}, .folds = 3}};
   CHECK(bpm::choose(OneVsRest(BayesPointMachine(Gaussian::from_width(7))), grid, inputs, labels)
             .chosen()
             .kernel == 1);
@@ -206,12 +207,11 @@ TEST_CASE("several classes and other samplers choose as well", "[machine]") {
             .kernel == 1);
 }
 
-TEST_CASE("samplers that take label noise choose it in the place of lambda", "[machine]") {
+TEST_CASE("samplers that take label noise choose it in the place of lambda", "[selection]") {
   const auto [inputs, labels] = noisy_rings(120, 2, 0.15);
   const bpm::ChoiceGrid<Gaussian> grid{
       .kernels = {Gaussian::from_width(0.02), Gaussian::from_width(1)},
-      .label_noises = {0, 0.1, 0.2},
-      .folds = 3};
+      .boundary = {.label_noises = {0, 0.1, 0.2}, .folds = 3}};
   const bpm::KernelGibbs sampler{.draws = 10};
   const auto choice = bpm::choose(BayesPointMachine(Gaussian::from_width(7), sampler, {.seed = 3}),
                                   grid, inputs, labels);
@@ -230,16 +230,16 @@ TEST_CASE("samplers that take label noise choose it in the place of lambda", "[m
             .fit(inputs, labels)
             .coefficients());
   auto unsorted = grid;
-  unsorted.label_noises = {0.2, 0.1};
+  unsorted.boundary.label_noises = {0.2, 0.1};
   const BayesPointMachine machine(Gaussian::from_width(7), sampler);
   CHECK(message_of([&] { (void)bpm::choose(machine, unsorted, inputs, labels); }) ==
-        "choose: grid has label noises that do not ascend");
-  unsorted.label_noises = {};
+        "choose: boundary has label noises that do not ascend");
+  unsorted.boundary.label_noises = {};
   CHECK(message_of([&] { (void)bpm::choose(machine, unsorted, inputs, labels); }) ==
-        "choose: grid has no label noise");
+        "choose: boundary has no label noise");
 }
 
-TEST_CASE("folds tell an observer, who can stop them", "[machine]") {
+TEST_CASE("folds tell an observer, who can stop them", "[selection]") {
   const auto [inputs, labels] = noisy_rings(60, 2, 0.1);
   const bool chooses = GENERATE(false, true);
   const BayesPointMachine machine(
@@ -267,7 +267,7 @@ TEST_CASE("folds tell an observer, who can stop them", "[machine]") {
   CHECK_THROWS_AS(bpm::nested(machine, grid, inputs, labels, 3, until_second), bpm::Stopped);
 }
 
-TEST_CASE("of equal losses the larger lambda and the later kernel are taken", "[machine]") {
+TEST_CASE("of equal losses the larger lambda and the later kernel are taken", "[selection]") {
   const auto candidate = [](std::size_t kernel, double lambda, double loss,
                             bool consistent = true) {
     return ChoiceCandidate{.kernel = kernel,
@@ -305,12 +305,12 @@ concept CanBeCertified = requires(const Scores& scores, const std::vector<bool>&
 
 }  // namespace
 
-TEST_CASE("outputs of points that trained are no calibration data", "[machine]") {
+TEST_CASE("outputs of points that trained are no calibration data", "[selection]") {
   STATIC_REQUIRE(CanBeCertified<std::vector<double>>);
   STATIC_REQUIRE_FALSE(CanBeCertified<bpm::OutOfFold>);
 }
 
-TEST_CASE("choose says what it cannot do", "[machine]") {
+TEST_CASE("choose says what it cannot do", "[selection]") {
   const auto [inputs, labels] = noisy_rings(40, 2, 0.3);
   const BayesPointMachine machine(Gaussian::from_width(1));
   bpm::ChoiceGrid<Gaussian> grid;
@@ -319,20 +319,20 @@ TEST_CASE("choose says what it cannot do", "[machine]") {
   };
   CHECK(message() == "choose: grid has no kernel");
   grid.kernels = {Gaussian::from_width(1000)};
-  grid.relative_lambdas = {};
-  CHECK(message() == "choose: grid has no lambda");
-  grid.relative_lambdas = {1, 0};
-  CHECK(message() == "choose: grid has lambdas that do not ascend");
-  grid.relative_lambdas = {0, std::nan("")};
-  CHECK(message() == "choose: grid has the lambda nan, must be finite and not negative");
+  grid.boundary.relative_lambdas = {};
+  CHECK(message() == "choose: boundary has no lambda");
+  grid.boundary.relative_lambdas = {1, 0};
+  CHECK(message() == "choose: boundary has lambdas that do not ascend");
+  grid.boundary.relative_lambdas = {0, std::nan("")};
+  CHECK(message() == "choose: boundary has the lambda nan, must be finite and not negative");
   bpm::ChoiceGrid<Gaussian> noises;
   noises.kernels = {Gaussian::from_width(1)};
-  noises.label_noises = {0.1, 0.5};
+  noises.boundary.label_noises = {0.1, 0.5};
   CHECK(message_of([&] {
           (void)bpm::choose(BayesPointMachine(Gaussian::from_width(1), bpm::KernelGibbs{}), noises,
                             inputs, labels);
-        }) == "choose: grid has the label noise 0.5, must be at least 0 and below 1/2");
-  grid.relative_lambdas = {0};
+        }) == "choose: boundary has the label noise 0.5, must be at least 0 and below 1/2");
+  grid.boundary.relative_lambdas = {0};
   CHECK(message() ==
         "choose: none of 1 candidates found a classifier without training error; add larger "
         "lambdas to the grid");
@@ -349,7 +349,7 @@ TEST_CASE("choose says what it cannot do", "[machine]") {
         "cross_validate: no classifier without training error was found in fold 0; set a soft "
         "boundary lambda > 0");
   CHECK(message_of([&] {
-          grid.relative_lambdas = {1};
+          grid.boundary.relative_lambdas = {1};
           (void)bpm::choose(machine, grid, inputs, labels,
                             [](const bpm::Progress&) { return false; });
         }) == "choose: stopped while choosing");
@@ -362,12 +362,13 @@ TEST_CASE("choose says what it cannot do", "[machine]") {
         "cross_validate: labels have 3 classes, expected two; use OneVsRest for more");
 }
 
-TEST_CASE("each kernel is tried with a bias in its own units", "[machine]") {
+TEST_CASE("each kernel is tried with a bias in its own units", "[selection]") {
   const auto [inputs, labels] = noisy_rings(120, 2, 0.1);
   const BayesPointMachine machine(bpm::Polynomial(1), PermutedPerceptron{},
                                   {.seed = 3, .bias = 0.5});
   const std::vector<bpm::Polynomial> kernels{bpm::Polynomial(2, 5, 0), bpm::Polynomial(2)};
-  const bpm::ChoiceGrid<bpm::Polynomial> both{.kernels = kernels, .relative_lambdas = {0.3, 1}};
+  const bpm::ChoiceGrid<bpm::Polynomial> both{.kernels = kernels,
+                                              .boundary = {.relative_lambdas = {0.3, 1}}};
   const auto together = bpm::choose(machine, both, inputs, labels);
   REQUIRE(together.candidates.size() == 4);
   for (std::size_t k = 0; k < 2; ++k) {
@@ -391,10 +392,10 @@ TEST_CASE("each kernel is tried with a bias in its own units", "[machine]") {
   }
 }
 
-TEST_CASE("choose keeps class weights, and lambdas a class", "[machine]") {
+TEST_CASE("choose keeps class weights, and lambdas a class", "[selection]") {
   const auto [inputs, labels] = noisy_rings(200, 2, 0.15);
   const bpm::ChoiceGrid<Gaussian> grid{.kernels = {Gaussian::from_width(1)},
-                                       .relative_lambdas = {0.3, 1}};
+                                       .boundary = {.relative_lambdas = {0.3, 1}}};
   const auto folds_of = [&](const SoftBoundary& boundary) {
     return bpm::cross_validate(
         BayesPointMachine(grid.kernels[0], PermutedPerceptron{.draws = 5, .max_passes = 200},
@@ -419,7 +420,7 @@ TEST_CASE("choose keeps class weights, and lambdas a class", "[machine]") {
   }
 }
 
-TEST_CASE("choose without a grid tries three biases, unless the machine gives one", "[machine]") {
+TEST_CASE("choose without a grid tries three biases, unless the machine gives one", "[selection]") {
   const auto [points, labels] = noisy_rings(120, 2, 0.1);
   const auto biases_of = [&](const bpm::FitSettings& settings) {
     const auto choice = bpm::choose(
@@ -436,7 +437,7 @@ TEST_CASE("choose without a grid tries three biases, unless the machine gives on
 }
 
 TEST_CASE("what is far behind on the first fold is not taken for errors that it borrows",
-          "[machine]") {
+          "[selection]") {
   // Nothing is wrong with either width, and the narrow one is not as sure of it.
   bpm::RandomEngine engine(2);
   bpm::RowMatrix<float> inputs(1200, 2);
@@ -450,7 +451,7 @@ TEST_CASE("what is far behind on the first fold is not taken for errors that it 
   const auto choice = bpm::choose(
       machine,
       bpm::ChoiceGrid<Gaussian>{.kernels = {Gaussian::from_width(1), Gaussian::from_width(0.2)},
-                                .relative_lambdas = {0.01},
+                                .boundary = {.relative_lambdas = {0.01}},
                                 .by_error = true,
                                 .more_points = 0},
       inputs, labels);
@@ -463,7 +464,7 @@ TEST_CASE("what is far behind on the first fold is not taken for errors that it 
 }
 
 TEST_CASE("what is far behind on few points and ahead on more is judged by its own scores",
-          "[machine]") {
+          "[selection]") {
   // Cells of a grid, labelled by their half of it but for 7 %: on 1000 points, one in four
   // cells, the wide kernel sees the halves; from 6500 the narrow one knows the cells too.
   constexpr int side = 60;
@@ -485,12 +486,12 @@ TEST_CASE("what is far behind on few points and ahead on more is judged by its o
   const Gaussian wide = Gaussian::from_width(0.25 * side);
   const Gaussian narrow = Gaussian::from_width(0.7);
   const auto chosen = [&](std::vector<Gaussian> kernels, std::size_t more_points) {
-    return bpm::choose(machine,
-                       bpm::ChoiceGrid<Gaussian>{.kernels = std::move(kernels),
-                                                 .relative_lambdas = {0.1},
-                                                 .points = 1000,
-                                                 .more_points = more_points},
-                       inputs, labels);
+    return bpm::choose(
+        machine,
+        bpm::ChoiceGrid<Gaussian>{.kernels = std::move(kernels),
+                                  .boundary = {.relative_lambdas = {0.1}, .points = 1000},
+                                  .more_points = more_points},
+        inputs, labels);
   };
   const auto few = chosen({wide, narrow}, 0);
   CHECK(few.best == 0);
@@ -506,7 +507,7 @@ TEST_CASE("what is far behind on few points and ahead on more is judged by its o
   CHECK(more.chosen().loss != few.candidates[1].loss);
 }
 
-TEST_CASE("choose tries biases, judges by errors, and by more points", "[machine]") {
+TEST_CASE("choose tries biases, judges by errors, and by more points", "[selection]") {
   // Two rings around the origin under a linear kernel of their squares: without a bias every point
   // is far out.
   const auto [points, labels] = noisy_rings(400, 2, 0.1);
@@ -528,7 +529,7 @@ TEST_CASE("choose tries biases, judges by errors, and by more points", "[machine
     CHECK((!one.consistent || one.error >= by_error.chosen().error));
   }
   // On a small part the choice differs from that on all points; the larger part brings it near.
-  bpm::ChoiceGrid<Gaussian> widths{.kernels = {}, .points = 60, .more_points = 0};
+  bpm::ChoiceGrid<Gaussian> widths{.kernels = {}, .boundary = {.points = 60}, .more_points = 0};
   for (const double width : {0.1, 0.3, 1.0, 3.0})
     widths.kernels.push_back(Gaussian::from_width(width));
   const BayesPointMachine rings(Gaussian::from_width(1), PermutedPerceptron{}, {.seed = 3});
@@ -546,22 +547,20 @@ TEST_CASE("choose tries biases, judges by errors, and by more points", "[machine
         .loss;
   };
   CHECK(loss_on_all(more.chosen()) <= loss_on_all(small.chosen()) + 0.01);
-  grid.draws = 0;
+  grid.boundary.draws = 0;
   CHECK(message_of([&] { (void)bpm::choose(machine, grid, inputs, labels); }) ==
-        "choose: grid has 0 draws, must have 1 or more");
+        "choose: boundary has 0 draws, must have 1 or more");
 }
 
 TEST_CASE("neighbours that a larger part finds better by chance do not move the choice",
-          "[machine]") {
+          "[selection]") {
   // Rings with a fifth of the labels wrong: boundaries and widths beside the best are no better
   // than it, and each is ahead on one split of 120 points as often as not.
   const auto moved = [](std::uint64_t seed, std::size_t points) {
     const auto [inputs, labels] = noisy_rings(600, 2, 0.2, seed);
     const bpm::ChoiceGrid<Gaussian> grid{
         .kernels = {Gaussian::from_width(1), Gaussian::from_width(1.5)},
-        .relative_lambdas = {0.3, 1, 3},
-        .draws = 2,
-        .points = points};
+        .boundary = {.relative_lambdas = {0.3, 1, 3}, .draws = 2, .points = points}};
     const BayesPointMachine machine(Gaussian::from_width(1), PermutedPerceptron{},
                                     {.seed = seed, .threads = 1});
     const auto choice = bpm::choose(machine, grid, inputs, labels);

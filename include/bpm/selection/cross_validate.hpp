@@ -16,14 +16,14 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/candidates.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/out_of_fold.hpp"
 #include "bpm/machine/train.hpp"
 #include "bpm/samplers/sampler.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
+#include "bpm/selection/candidates.hpp"
+#include "bpm/selection/out_of_fold.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 
@@ -47,7 +47,10 @@ constexpr void require_draws() {
 template <class Machine, class Kernel>
 [[nodiscard]] Machine with_settings(const Machine& machine, const Kernel& kernel,
                                     FitSettings settings) {
-  return Machine(BayesPointMachine(kernel, machine.sampler(), std::move(settings)));
+  auto boundary = machine.boundary();
+  if constexpr (std::same_as<decltype(boundary), SoftBoundary>) boundary = settings.soft_boundary;
+  return Machine(
+      BayesPointMachine(kernel, machine.sampler(), std::move(boundary), std::move(settings)));
 }
 template <class Machine>
 [[nodiscard]] Machine without_standardising(const Machine& machine) {

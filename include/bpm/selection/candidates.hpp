@@ -19,34 +19,17 @@
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/out_of_fold.hpp"
 #include "bpm/machine/run_sampler.hpp"
+#include "bpm/selection/out_of_fold.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
-namespace bpm { inline namespace BPM_TARGET {
-
-/// Default grid of lambda / k(x, x).
-inline const std::vector<double> default_relative_lambdas{0, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};
-
-namespace detail {
-
-/// Default grid of label noise, in place of lambda.
-inline const std::vector<double> default_label_noises{0, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3};
+namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Returns whether a fit that chooses its boundary chooses label noise, not lambda; class weights
 /// need a lambda.
 template <class Sampler>
 [[nodiscard]] bool chooses_label_noise(const FitSettings& settings) {
   return Sampler::traits.takes_label_noise && !settings.soft_boundary.has_class_weights();
-}
-
-/// Returns the sampler with a candidate's label noise, if it takes any.
-template <class Sampler>
-[[nodiscard]] Sampler with_noise_of(const Sampler& sampler, double label_noise) {
-  if constexpr (Sampler::traits.takes_label_noise) {
-    if (label_noise > 0) return sampler.with_label_noise(label_noise);
-  }
-  return sampler;
 }
 
 /// Returns a sampler that tries a candidate with few draws: a trial if the sampler has trials.
@@ -59,31 +42,29 @@ template <class Sampler>
   }
 }
 
-/// Number of draws of each fold's machine.
-inline constexpr std::uint64_t draws_to_try = 5;
-
 /// Returns whether probabilities have an offset per class beside the slope: if several
 /// one-against-rest machines compete, or class weights shift the boundary, which no slope undoes.
 [[nodiscard]] inline bool wants_offsets(const SoftBoundary& boundary, std::size_t classes) {
   return classes > 2 || boundary.has_class_weights();
 }
 
-/// Whether a sampler can fit machines of pairs of classes: in one process, without a folder of
-/// draws, which could be those of another pair.
-template <class Sampler>
-inline constexpr bool fits_pairs = !Sampler::traits.collective && !Sampler::traits.keeps_draws;
+/// Returns about `most` points or fewer, ascending: of every class its share, but at least ten
+/// where it has them.
+[[nodiscard]] BPM_INLINE std::vector<PointIndex> stratified_part(std::span<const int> labels,
+                                                                 std::size_t most,
+                                                                 std::uint64_t seed);
 
-/// Checks settings for pairs of classes. \throws std::invalid_argument if others exclude them.
-template <class Sampler>
-void check_pairs(const FitSettings& settings, std::size_t classes, std::string_view function) {
-  if (!settings.one_against_one || classes <= 2) return;
-  check(fits_pairs<Sampler>, function, "one_against_one",
-        "is true, must be false with this sampler: one process, without a folder of draws, fits "
-        "pairs of classes");
-  check(settings.soft_boundary.works_on_subsets(), function, "soft_boundary",
-        "must be one for any points with one_against_one: automatic, or a lambda that is the same "
-        "for all, relative or per class");
-}
+/// Points and labels on which `choose_boundary` tries candidates.
+struct ChoicePart {
+  std::vector<PointIndex> points;
+  std::vector<int> labels;
+  std::size_t can_be_left_out = 0;  ///< Number of points not alone in their class.
+  double largest_class = 0;         ///< Share of the largest class.
+  double loss_of_shares = 0;        ///< Log loss of predicting the classes' shares.
+
+  ChoicePart(std::span<const int> all, const std::vector<int>& classes, std::size_t most,
+             std::uint64_t seed);
+};
 
 /// A candidate and the outputs of its machines at points left out.
 struct Trial {
@@ -218,7 +199,115 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
   return one.error + error_of_share(one.error, n) + 1 / n < than.error;
 }
 
+/// Returns the largest number of points, up to `most`, for whose choice the memory suffices.
+[[nodiscard]] inline std::size_t points_in_memory(std::size_t memory, std::size_t most) {
+  return std::min(most, static_cast<std::size_t>(std::sqrt(static_cast<double>(memory) / 24)));
+}
+
+/// Judges the winner of a small part again on a larger one; returns the new winner and the number
+/// of points left out. It walks through the grid, to the next softer or harder boundary or the next
+/// kernel, as long as a neighbour is better on one split, a fifth left out. The folds of the small
+/// part judge by more points: so the end of the walk must be better than its beginning by more than
+/// two standard errors of the mean difference. values_of(candidate) returns kernel values on the
+/// larger part. Cost: a fit of few draws each, and the values of each kernel.
+template <class Scalar, class Sampler, class ValuesOf>
+[[nodiscard]] std::pair<std::size_t, std::size_t> refine_on_larger_part(
+    std::span<const ChoiceCandidate> candidates, std::size_t best, const ChoicePart& part,
+    const std::vector<int>& classes, const Sampler& sampler, const FitSettings& settings,
+    const RunControl& control, bool by_error, const ValuesOf& values_of) {
+  Folds split = Folds::stratified(part.labels, 5, settings.seed);
+  for (std::int32_t& fold : split.of_point) fold = fold == 0 ? 0 : -1;
+  split.count = 1;
+  const OutOfFold left_out = empty_out_of_fold(part.labels, classes, std::move(split));
+  // Losses or errors of points left out, by candidate; empty without a consistent classifier.
+  std::vector<std::optional<std::vector<double>>> losses(candidates.size());
+  std::optional<FoldValues<Scalar>> values;
+  std::size_t kernel = 0;  // Kernel of `values`; all have the same bias.
+  const auto losses_of = [&](std::size_t i) -> const std::vector<double>& {
+    if (losses[i]) return *losses[i];
+    ChoiceCandidate one = candidates[i];
+    if (!values || kernel != one.kernel) {
+      values.reset();
+      values.emplace(values_of(one), left_out.folds, 0, part.labels);
+      kernel = one.kernel;
+    }
+    losses[i].emplace();
+    if (auto outputs = outputs_of_left_out(*values, with_noise_of(sampler, one.label_noise),
+                                           settings.soft_boundary.with_factor(one.relative_lambda),
+                                           classes, settings, control)) {
+      Trial trial{&one, left_out};
+      trial.outputs.decision_values = *std::move(outputs);
+      losses[i] = judge({&trial, 1}, settings.soft_boundary, by_error).front();
+    }
+    return *losses[i];
+  };
+  const auto is_better = [&](std::size_t i, std::size_t than, double errors) {
+    return !losses_of(i).empty() &&
+           (losses_of(than).empty() || is_ahead(losses_of(i), losses_of(than), errors));
+  };
+  const std::size_t first = best;
+  for (bool moved = true; moved;) {
+    moved = false;
+    // Neighbours of the winner along one axis of the grid.
+    for (const int direction : {1, -1}) {
+      for (const bool kernels : {false, true}) {
+        std::optional<std::size_t> next;
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+          const ChoiceCandidate& one = candidates[i];
+          const ChoiceCandidate& from = candidates[best];
+          const auto place = [&](const ChoiceCandidate& c) {
+            return kernels ? static_cast<double>(c.kernel) : c.relative_lambda + c.label_noise;
+          };
+          const bool same = one.bias == from.bias && one.one_against_one == from.one_against_one &&
+                            (kernels ? one.relative_lambda + one.label_noise ==
+                                           from.relative_lambda + from.label_noise
+                                     : one.kernel == from.kernel);
+          if (!one.consistent || !same || direction * (place(one) - place(from)) <= 0) continue;
+          if (!next || direction * (place(one) - place(candidates[*next])) < 0) next = i;
+        }
+        if (next && is_better(*next, best, 0)) {
+          best = *next;
+          moved = true;
+        }
+      }
+    }
+    if (!control.go_on({.stage = "choosing"})) break;
+  }
+  return {is_better(best, first, 2) ? best : first, left_out.points.size()};
+}
+
 #if BPM_BODIES
+
+BPM_INLINE std::vector<PointIndex> stratified_part(std::span<const int> labels, std::size_t most,
+                                                   std::uint64_t seed) {
+  std::vector<PointIndex> order(labels.size());
+  RandomEngine engine(seed, ~std::uint64_t{1});
+  random_permutation(std::span(order), engine);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](PointIndex a, PointIndex b) { return labels[a] < labels[b]; });
+  std::vector<PointIndex> part;
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && labels[order[end]] == labels[order[begin]]) ++end;
+    const std::size_t count = end - begin;
+    const std::size_t share = labels.size() <= most ? count : count * most / labels.size();
+    const std::size_t taken = std::min(count, std::max<std::size_t>(10, share));
+    for (std::size_t i = begin; i < begin + taken; ++i) part.push_back(order[i]);
+  }
+  std::sort(part.begin(), part.end());
+  return part;
+}
+
+BPM_INLINE ChoicePart::ChoicePart(std::span<const int> all, const std::vector<int>& classes,
+                                  std::size_t most, std::uint64_t seed)
+    : points(stratified_part(all, most, seed)), labels(labels_at(all, points)) {
+  for (const int label : classes) {
+    const auto count = static_cast<std::size_t>(std::count(labels.begin(), labels.end(), label));
+    if (count > 1) can_be_left_out += count;
+    const double share = static_cast<double>(count) / static_cast<double>(labels.size());
+    largest_class = std::max(largest_class, share);
+    if (count > 0) loss_of_shares -= share * std::log(share);
+  }
+}
 
 BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials,
                                                   const SoftBoundary& boundary, bool by_error) {

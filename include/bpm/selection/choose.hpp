@@ -19,28 +19,20 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/radial.hpp"
-#include "bpm/machine/automatic_boundary.hpp"
-#include "bpm/machine/candidates.hpp"
-#include "bpm/machine/cross_validate.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/out_of_fold.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
+#include "bpm/selection/candidates.hpp"
+#include "bpm/selection/cross_validate.hpp"
+#include "bpm/selection/out_of_fold.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 
 /// Grid of candidates for `choose`: every kernel with every soft boundary, or label noise.
 template <class Kernel>
 struct ChoiceGrid {
-  std::vector<Kernel> kernels;  ///< From narrow to wide: the last of equals wins.
-  /// Values of lambda / k(x, x), ascending.
-  std::vector<double> relative_lambdas = default_relative_lambdas;
-  /// Values of label noise in place of lambda, for samplers that take it, have none, and whose soft
-  /// boundary is automatic, without class weights; ascending, below 1/2.
-  std::vector<double> label_noises = detail::default_label_noises;
-  std::size_t folds = 5;                       ///< Number of parts, each left out once.
-  std::uint64_t draws = detail::draws_to_try;  ///< Draws of each fold's machine.
-  /// Size of the part for the choice: of more points the seed draws about this many, stratified.
-  std::size_t points = 3000;
+  std::vector<Kernel> kernels;   ///< From narrow to wide: the last of equals wins.
+  AutomaticBoundary boundary{};  ///< Soft boundaries to try, and how.
   /// Biases to try (`FitSettings::bias`), with the best kernel and the lambdas next to the best;
   /// the machine's own is always a candidate. Empty: that alone.
   std::vector<double> biases{};
@@ -131,7 +123,7 @@ inline constexpr std::size_t most_classes_by_pairs = 30;
 /// winner and its neighbours are judged again, on one split of a larger part; one that is better by
 /// more than two standard errors wins, and is tried on all folds if it was not. Same seed, same
 /// choice, at any number of threads. Cost: at most folds times candidates fits of few draws, n^2
-/// kernel values per kernel, n at most about `grid.points`.
+/// kernel values per kernel, n at most about `grid.boundary.points`.
 ///
 /// The choice keeps all settings of `machine` that the grid does not vary. \throws NotSeparable if
 /// no candidate is consistent, BudgetTooSmall unless `settings().memory` holds 24 n^2 bytes,
@@ -154,33 +146,23 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   using Sampler = std::remove_cvref_t<decltype(machine.sampler())>;
   const bool by_noise = detail::chooses_boundary(machine.sampler(), settings) &&
                         detail::chooses_label_noise<Sampler>(settings);
-  const std::vector<double>& boundaries = by_noise ? grid.label_noises : grid.relative_lambdas;
-  const char* const what = by_noise ? "label noise" : "lambda";
-  detail::check(!boundaries.empty(), f, "grid", "has no ", what);
-  detail::check(grid.draws >= 1, f, "grid", "has 0 draws, must have 1 or more");
-  for (const double boundary : boundaries) {
-    detail::check(
-        boundary >= 0 && (by_noise ? boundary < 0.5 : std::isfinite(boundary)), f, "grid",
-        "has the ", what, " ", boundary,
-        by_noise ? ", must be at least 0 and below 1/2" : ", must be finite and not negative");
-  }
-  detail::check(std::is_sorted(boundaries.begin(), boundaries.end()), f, "grid", "has ", what,
-                "s that do not ascend");
+  const std::vector<double>& boundaries = detail::checked_values(grid.boundary, by_noise, f);
   const std::ptrdiff_t n = detail::input_count(inputs);
   std::vector<int> classes = detail::check_labels(n, labels, f);
   detail::check(Machine::any_number_of_classes || classes.size() == 2, f, "labels", "have ",
                 classes.size(), " classes, expected two; use OneVsRest for more");
   detail::check_inputs(inputs, f);
   detail::check_pairs<Sampler>(settings, classes.size(), f);
-  const detail::ChoicePart part(labels, classes, grid.points, settings.seed);
+  const detail::ChoicePart part(labels, classes, grid.boundary.points, settings.seed);
   if (const double needed = 24.0 * std::pow(static_cast<double>(part.points.size()), 2);
       needed > static_cast<double>(settings.memory)) {
     throw BudgetTooSmall(detail::join(f, ": memory is ", settings.memory, " bytes, ",
                                       part.points.size(), " points need ", needed,
                                       "; raise memory or choose on fewer points"));
   }
-  const OutOfFold folds = detail::empty_out_of_fold(
-      part.labels, std::move(classes), Folds::stratified(part.labels, grid.folds, settings.seed));
+  const OutOfFold folds =
+      detail::empty_out_of_fold(part.labels, std::move(classes),
+                                Folds::stratified(part.labels, grid.boundary.folds, settings.seed));
   std::vector<ChoiceCandidate> candidates;
   detail::StageProgress<std::remove_reference_t<O>> stage{observer, "choosing",
                                                           grid.kernels.size()};
@@ -202,7 +184,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
                                     control.threads);
   };
   using Scalar = detail::kernel_scalar_t<I>;
-  const auto sampler = detail::search_sampler(machine.sampler(), grid.draws);
+  const auto sampler = detail::search_sampler(machine.sampler(), grid.boundary.draws);
   detail::BestOfFirstFold best_of_first_fold;
   // Tries the candidates from `first` on, which share a kernel and a bias.
   const auto try_from = [&](std::size_t first) {
@@ -236,7 +218,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     throw NotSeparable(detail::join(f, ": none of ", candidates.size(),
                                     " candidates found a classifier without training error; add "
                                     "larger ",
-                                    what, "s to the grid"));
+                                    by_noise ? "label noise" : "lambda", "s to the grid"));
   }
   const auto near = [&](const ChoiceCandidate& one) {  // Boundaries next to this one.
     const auto found =
@@ -297,7 +279,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   const ChoiceCandidate& winner = candidates[*best];
   BoundaryChoice boundary =
       detail::boundary_of(winner, values_of(winner, part.points), folds, part, machine.sampler(),
-                          grid.draws, settings_of(winner), control);
+                          grid.boundary.draws, settings_of(winner), control);
   check_not_stopped();
   for (const ChoiceCandidate& one : candidates) {
     if (one.kernel == winner.kernel && one.bias == winner.bias &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/out_of_fold.hpp"
+#include "bpm/selection/out_of_fold.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -28,7 +28,7 @@ std::vector<int> labels_of(const std::vector<std::pair<int, int>>& counts) {
 
 }  // namespace
 
-TEST_CASE("folds have equal shares of every class", "[machine]") {
+TEST_CASE("folds have equal shares of every class", "[selection]") {
   const auto labels = labels_of({{3, 53}, {-1, 21}, {8, 26}});
   const auto folds = Folds::stratified(labels, 5, 7);
   CHECK(folds.count == 5);
@@ -55,7 +55,7 @@ TEST_CASE("folds have equal shares of every class", "[machine]") {
   for (const auto i : left_out) CHECK(folds.of_point[i] == 2);
 }
 
-TEST_CASE("folds are by seed, and random", "[machine]") {
+TEST_CASE("folds are by seed, and random", "[selection]") {
   const std::vector<int> labels = labels_of({{0, 60}, {1, 60}});
   CHECK(Folds::stratified(labels, 4, 1).of_point == Folds::stratified(labels, 4, 1).of_point);
   CHECK(Folds::stratified(labels, 4, 1).of_point != Folds::stratified(labels, 4, 2).of_point);
@@ -69,7 +69,7 @@ TEST_CASE("folds are by seed, and random", "[machine]") {
   CHECK(std::abs(first - 2400) < 5 * 35);
 }
 
-TEST_CASE("folds are dealt in an order that no draw has", "[machine]") {
+TEST_CASE("folds are dealt in an order that no draw has", "[selection]") {
   // Of one class, so that the order of the dealing is the permutation itself.
   const std::vector<int> labels(60, 1);
   const auto dealt = Folds::stratified(labels, 4, 3).of_point;
@@ -84,7 +84,7 @@ TEST_CASE("folds are dealt in an order that no draw has", "[machine]") {
   }
 }
 
-TEST_CASE("rare classes are in fewer folds, single points in none", "[machine]") {
+TEST_CASE("rare classes are in fewer folds, single points in none", "[selection]") {
   const auto labels = labels_of({{0, 12}, {1, 2}, {2, 1}});
   const auto folds = Folds::stratified(labels, 5);
   CHECK(folds.always_train == 1);
@@ -98,7 +98,7 @@ TEST_CASE("rare classes are in fewer folds, single points in none", "[machine]")
   }
 }
 
-TEST_CASE("folds refuse what cannot be dealt", "[machine]") {
+TEST_CASE("folds refuse what cannot be dealt", "[selection]") {
   const std::vector<int> labels{1, 1, 2};
   CHECK(message_of([&] { (void)Folds::stratified(labels, 3); }) ==
         "Folds::stratified: count is 3, must be 2 or more and at most 2, the points that are not "

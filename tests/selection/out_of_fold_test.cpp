@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/out_of_fold.hpp"
+#include "bpm/selection/out_of_fold.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "catch.hpp"
 #include "noisy_points.hpp"
 
-TEST_CASE("an output of 0 is of the first of two classes, as a classifier says", "[machine]") {
+TEST_CASE("an output of 0 is of the first of two classes, as a classifier says", "[selection]") {
   const bpm::OutOfFold two{.folds = {},
                            .classes = {-3, 7},
                            .points = {0, 1, 2, 3},
@@ -40,7 +40,7 @@ TEST_CASE("an output of 0 is of the first of two classes, as a classifier says",
   CHECK(three.error() == 0);
 }
 
-TEST_CASE("a fold's bias is in units of those that train it", "[machine]") {
+TEST_CASE("a fold's bias is in units of those that train it", "[selection]") {
   // k(x, x) = 1, 4, 9, ...: those left out have another mean.
   constexpr std::ptrdiff_t m = 6;
   bpm::detail::Buffer<double> values(m * m);
@@ -63,7 +63,7 @@ TEST_CASE("a fold's bias is in units of those that train it", "[machine]") {
   CHECK(fold.self[1] == std::sqrt(16 + added));
 }
 
-TEST_CASE("out-of-fold errors are those of labels that offsets move", "[machine]") {
+TEST_CASE("out-of-fold errors are those of labels that offsets move", "[selection]") {
   const bpm::OutOfFold three{.folds = {},
                              .classes = {1, 2, 5},
                              .points = {0, 1},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/candidates.hpp"
+#include "bpm/selection/candidates.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -11,9 +11,9 @@
 #include "bpm/core/random.hpp"
 #include "bpm/decision/class_probabilities.hpp"
 #include "bpm/kernels/radial.hpp"
-#include "bpm/machine/automatic_boundary.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
@@ -23,7 +23,7 @@ using bpm::ChoiceCandidate;
 using bpm::detail::BestOfFirstFold;
 using test_support::noisy_rings;
 
-TEST_CASE("far behind are losses four standard errors of their difference away", "[machine]") {
+TEST_CASE("far behind are losses four standard errors of their difference away", "[selection]") {
   // Differences of mean 1 and deviation d at n = 100 points: standard error d / 10.
   const std::vector<double> losses(100, 0.5);
   const auto other = [](double d) {
@@ -41,7 +41,7 @@ TEST_CASE("far behind are losses four standard errors of their difference away",
   CHECK_FALSE(best.is_far_ahead_of(ChoiceCandidate{.error = 0.09}, other(1)));
 }
 
-TEST_CASE("ahead are losses by so many standard errors of their difference", "[machine]") {
+TEST_CASE("ahead are losses by so many standard errors of their difference", "[selection]") {
   // Errors at 100 points: 12 of one alone, 4 of the other alone. The mean difference is 0.08, its
   // standard error sqrt(16 - 0.64) / 100 = 0.0392.
   std::vector<double> one(100, 0);
@@ -55,7 +55,7 @@ TEST_CASE("ahead are losses by so many standard errors of their difference", "[m
   CHECK_FALSE(is_ahead(one, one, 0));
 }
 
-TEST_CASE("candidates are judged point by point, by losses or errors", "[machine]") {
+TEST_CASE("candidates are judged point by point, by losses or errors", "[selection]") {
   bpm::OutOfFold outputs{.folds = {}, .classes = {0, 1}, .points = {0, 1, 2, 3}};
   outputs.labels = {0, 0, 1, 1};
   outputs.decision_values = Eigen::Vector4d(-2, 1, 2, 3);
@@ -73,7 +73,7 @@ TEST_CASE("candidates are judged point by point, by losses or errors", "[machine
   }
 }
 
-TEST_CASE("the best candidate's outputs choose the ridge of all offsets", "[machine]") {
+TEST_CASE("the best candidate's outputs choose the ridge of all offsets", "[selection]") {
   // Eight in ten are of one class. The bad candidate hardly tells the classes apart and lacks their
   // numbers; the good one tells them all, and offsets change nothing for it.
   bpm::RandomEngine engine(3);
@@ -105,7 +105,7 @@ TEST_CASE("the best candidate's outputs choose the ridge of all offsets", "[mach
   CHECK(offsets_of_bad({{&of_bad, bad}, {&of_good, good}}) == behind);
 }
 
-TEST_CASE("offsets are for three machines or more, and for class weights", "[machine]") {
+TEST_CASE("offsets are for three machines or more, and for class weights", "[selection]") {
   using bpm::detail::wants_offsets;
   const auto plain = bpm::SoftBoundary::automatic();
   const auto weighted = plain.with_class_weights({{1, 2.0}});
@@ -121,7 +121,7 @@ TEST_CASE("offsets are for three machines or more, and for class weights", "[mac
 }
 
 TEST_CASE("a candidate's slope, offsets, losses and errors are those of its own outputs",
-          "[machine]") {
+          "[selection]") {
   // Seven in ten are of class 0, which the outputs say too rarely.
   bpm::RandomEngine engine(5);
   bpm::NormalDraws normal;
@@ -203,7 +203,7 @@ TEST_CASE("a candidate's slope, offsets, losses and errors are those of its own 
   }
 }
 
-TEST_CASE("ties of losses are a tenth of a standard error, of errors none", "[machine]") {
+TEST_CASE("ties of losses are a tenth of a standard error, of errors none", "[selection]") {
   using bpm::detail::best_candidate;
   const auto candidate = [](double lambda, double noise, std::size_t kernel, double loss,
                             double error) {
@@ -228,7 +228,7 @@ TEST_CASE("ties of losses are a tenth of a standard error, of errors none", "[ma
   CHECK(best_candidate(std::vector{candidate(0, 0, 1, 0.5, 0), candidate(0, 0, 0, 0.5, 0)}) == 0);
 }
 
-TEST_CASE("pairs of three classes and more need a boundary for any points", "[machine]") {
+TEST_CASE("pairs of three classes and more need a boundary for any points", "[selection]") {
   const auto refused = [](bool pairs, std::size_t classes) {
     const bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::per_point({0.1, 0.2}),
                                     .one_against_one = pairs};
@@ -242,7 +242,7 @@ TEST_CASE("pairs of three classes and more need a boundary for any points", "[ma
   CHECK_FALSE(refused(false, 3));
 }
 
-TEST_CASE("clearly better is smaller by a standard error", "[machine]") {
+TEST_CASE("clearly better is smaller by a standard error", "[selection]") {
   const ChoiceCandidate ahead{.loss = 0.5, .error = 0.2};
   using bpm::detail::is_clearly_better;
   CHECK(is_clearly_better({.loss = 0.45, .standard_error = 0.039}, ahead, false, 100));
@@ -294,7 +294,7 @@ struct Trying {
 }  // namespace
 
 TEST_CASE("candidates far behind on a large first fold are tried there alone",
-          "[machine][at length]") {
+          "[selection][at length]") {
   const int classes = GENERATE(2, 3);
   const int count = GENERATE(600, 1000);  // 120 and 200 points a fold.
   const auto [inputs, labels] = noisy_rings(count, classes, 0.1);
@@ -335,7 +335,7 @@ TEST_CASE("candidates far behind on a large first fold are tried there alone",
   if (count == 1000) CHECK(dropped >= 3);
 }
 
-TEST_CASE("an easy first fold makes nobody better that was tried there alone", "[machine]") {
+TEST_CASE("an easy first fold makes nobody better that was tried there alone", "[selection]") {
   // The labels of all folds but the first are noisy.
   auto [inputs, labels] = noisy_rings(1000, 2, 0);
   const bpm::Folds five = bpm::Folds::stratified(labels, 5, 1);
@@ -352,7 +352,7 @@ TEST_CASE("an easy first fold makes nobody better that was tried there alone", "
 }
 
 TEST_CASE("where the best of the first fold is not consistent later nobody is behind it",
-          "[machine]") {
+          "[selection]") {
   // One input twice, with two labels, one of them left out by the first fold: consistent there.
   auto [inputs, labels] = noisy_rings(1000, 2, 0);
   const bpm::Folds five = bpm::Folds::stratified(labels, 5, 1);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/automatic_boundary.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "bpm/core/random.hpp"
@@ -37,7 +39,7 @@ bpm::FitSettings automatic(unsigned threads = 2) {
 }  // namespace
 
 TEST_CASE("an automatic boundary is judged by points that are not alone in their class",
-          "[machine]") {
+          "[selection]") {
   const bpm::RowMatrix<double> inputs = bpm::RowMatrix<double>::Random(12, 2);
   const std::vector<int> labels{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2, 3};
   const auto fitted =
@@ -50,7 +52,7 @@ TEST_CASE("an automatic boundary is judged by points that are not alone in their
   CHECK(std::abs(errors - std::round(errors)) < 1e-9);
 }
 
-TEST_CASE("an automatic boundary fits what overlaps, and says how", "[machine]") {
+TEST_CASE("an automatic boundary fits what overlaps, and says how", "[selection]") {
   const int classes = GENERATE(2, 3);
   const auto [inputs, labels] = noisy_stripes(200, classes, 0.2);
   const PermutedPerceptron sampler{.draws = 3};
@@ -78,7 +80,86 @@ TEST_CASE("an automatic boundary fits what overlaps, and says how", "[machine]")
   CHECK(one.coefficients() == fitted.coefficients());
 }
 
-TEST_CASE("draws added keep the boundary that was chosen", "[machine]") {
+TEST_CASE("a search tries the values that it has, on the points, folds and draws that it has",
+          "[selection]") {
+  const auto [inputs, labels] = noisy_stripes(400, 2, 0.1);
+  const bpm::AutomaticBoundary boundary{
+      .relative_lambdas = {0.1, 1}, .folds = 4, .draws = 2, .points = 120};
+  const BayesPointMachine machine(Gaussian::from_width(0.3), boundary, automatic());
+  CHECK(machine.forecast(inputs).choosing_bytes == 16 * 120 * 120);
+  const auto found = machine.fit(inputs, labels).parts().boundary;
+  REQUIRE(found);
+  REQUIRE(found->candidates.size() == 2);
+  CHECK(found->candidates[0].relative_lambda == 0.1);
+  CHECK(found->candidates[1].relative_lambda == 1);
+  CHECK((found->relative_lambda == 0.1 || found->relative_lambda == 1));
+  CHECK(found->points > 110);  // Of each class its share, rounded down.
+  CHECK(found->points <= 120);
+  CHECK(found->fold_rows == 0.75 * static_cast<double>(found->points));
+  CHECK(found->fold_draws == 2);
+}
+
+TEST_CASE("what a search cannot try is refused", "[selection]") {
+  const auto [inputs, labels] = noisy_stripes(40, 2, 0.1);
+  const auto message = [&, &inputs = inputs, &labels = labels](bpm::AutomaticBoundary boundary) {
+    return message_of([&] {
+      static_cast<void>(
+          BayesPointMachine(Gaussian::from_width(0.3), std::move(boundary)).fit(inputs, labels));
+    });
+  };
+  CHECK(message({.relative_lambdas = {}}) == "BayesPointMachine::fit: boundary has no lambda");
+  CHECK(message({.relative_lambdas = {1, 0}}) ==
+        "BayesPointMachine::fit: boundary has lambdas that do not ascend");
+  CHECK(message({.relative_lambdas = {-1}}) ==
+        "BayesPointMachine::fit: boundary has the lambda -1, must be finite and not negative");
+  CHECK(message({.draws = 0}) ==
+        "BayesPointMachine::fit: boundary has 0 draws, must have 1 or more");
+  CHECK(message({.folds = 1}).starts_with("Folds::stratified: count is 1, must be 2 or more"));
+}
+
+TEST_CASE("a given boundary makes the machine of one in the settings, without a search",
+          "[selection]") {
+  const auto [inputs, labels] = noisy_stripes(200, 2, 0.1);
+  const Gaussian kernel = Gaussian::from_width(0.3);
+  const SoftBoundary soft = SoftBoundary::relative(0.1);
+  bpm::FitSettings settings = automatic();
+  settings.soft_boundary = soft;
+  const BayesPointMachine searching(kernel, PermutedPerceptron{}, settings);
+  const BayesPointMachine given(kernel, soft, automatic());
+  static_assert(std::same_as<decltype(given),
+                             const BayesPointMachine<Gaussian, PermutedPerceptron, SoftBoundary>>);
+  CHECK(given.settings().soft_boundary.signature() == soft.signature());
+  CHECK(given.boundary().signature() == soft.signature());
+  const auto of_settings = searching.fit(inputs, labels);
+  const auto fitted = given.fit(inputs, labels);
+  CHECK(of_settings.coefficients() == fitted.coefficients());
+  CHECK(OneVsRest(given).fit(inputs, labels).coefficients() == fitted.coefficients());
+  auto training = given.train(inputs, labels);
+  CHECK(training.classifier().coefficients() == fitted.coefficients());
+  CHECK_FALSE(fitted.parts().boundary);
+  CHECK(fitted.parts().slope == 0);
+  CHECK(given.forecast(inputs).choosing_bytes == 0);
+
+  const BayesPointMachine billiard(kernel, bpm::Billiard{.draws = 50}, soft, automatic());
+  bpm::FitSettings of_billiard = automatic();
+  of_billiard.soft_boundary = soft;
+  CHECK(billiard.fit(inputs, labels).coefficients() ==
+        BayesPointMachine(kernel, bpm::Billiard{.draws = 50}, of_billiard)
+            .fit(inputs, labels)
+            .coefficients());
+}
+
+TEST_CASE("a given boundary is one, not the wish for a search", "[selection]") {
+  const auto [inputs, labels] = noisy_stripes(40, 2, 0.1);
+  const BayesPointMachine machine(Gaussian::from_width(0.3), SoftBoundary::automatic());
+  CHECK(message_of([&, &inputs = inputs, &labels = labels] {
+          static_cast<void>(machine.fit(inputs, labels));
+        }) ==
+        "BayesPointMachine::fit: boundary is automatic, must be a lambda: a machine without a "
+        "boundary chooses it");
+}
+
+TEST_CASE("draws added keep the boundary that was chosen", "[selection]") {
   const auto [inputs, labels] = noisy_stripes(120, 2, 0.2);
   const Gaussian kernel = Gaussian::from_width(2);
   auto training =
@@ -89,7 +170,7 @@ TEST_CASE("draws added keep the boundary that was chosen", "[machine]") {
   CHECK(training.classifier().coefficients() == whole.coefficients());
 }
 
-TEST_CASE("a user's matrix and noisy samplers have their automatic boundary", "[machine]") {
+TEST_CASE("a user's matrix and noisy samplers have their automatic boundary", "[selection]") {
   const auto [inputs, labels] = noisy_stripes(100, 2, 0.2);
   const Gaussian kernel = Gaussian::from_width(2);
   const bpm::RowMatrix<double> values = bpm::kernel_matrix(kernel, inputs);
@@ -110,7 +191,7 @@ TEST_CASE("a user's matrix and noisy samplers have their automatic boundary", "[
   CHECK(soft.coefficients() == hard.coefficients());
 }
 
-TEST_CASE("a Gibbs sampler without label noise has it chosen", "[machine][at length]") {
+TEST_CASE("a Gibbs sampler without label noise has it chosen", "[selection][at length]") {
   const auto [inputs, labels] = noisy_stripes(150, 2, 0.2);
   const Gaussian kernel = Gaussian::from_width(3);
   const bpm::KernelGibbs gibbs{.draws = 20};
@@ -172,7 +253,7 @@ TEST_CASE("a Gibbs sampler without label noise has it chosen", "[machine][at len
         "KernelGibbs: label_noise is 0.5, must be at least 0 and below 1/2");
 }
 
-TEST_CASE("where the whole is not consistent lambda is raised", "[machine]") {
+TEST_CASE("where the whole is not consistent lambda is raised", "[selection]") {
   bpm::BoundaryChoice choice{.relative_lambda = 0};
   std::vector<double> raised;
   for (int i = 0; i < 9; ++i) {
@@ -212,7 +293,7 @@ TEST_CASE("where the whole is not consistent lambda is raised", "[machine]") {
   CHECK(fitted.parts().boundary->relative_lambda == 0.003);
 }
 
-TEST_CASE("the part on which a boundary is chosen has shares of every class", "[machine]") {
+TEST_CASE("the part on which a boundary is chosen has shares of every class", "[selection]") {
   std::vector<int> labels(2000, 7);
   std::fill_n(labels.begin(), 500, -2);
   std::fill_n(labels.begin() + 700, 4, 100);
@@ -228,7 +309,7 @@ TEST_CASE("the part on which a boundary is chosen has shares of every class", "[
 }
 
 TEST_CASE("the part on which a boundary is chosen is drawn, whatever the file's order",
-          "[machine]") {
+          "[selection]") {
   // Of 2 000 points of one class 200: of the file's first half 100 with a deviation of 6.7, over
   // 50 seeds 5 000 with one of 47.
   const std::vector<int> labels(2000, 3);
@@ -245,7 +326,7 @@ TEST_CASE("the part on which a boundary is chosen is drawn, whatever the file's 
         bpm::detail::stratified_part(labels, 200, 2));
 }
 
-TEST_CASE("an automatic boundary says what it cannot do", "[machine]") {
+TEST_CASE("an automatic boundary says what it cannot do", "[selection]") {
   const auto [inputs, labels] = noisy_stripes(200, 2, 0.2);
   const BayesPointMachine machine(Gaussian::from_width(2), PermutedPerceptron{}, automatic());
   CHECK(message_of([&] {
@@ -280,7 +361,7 @@ TEST_CASE("an automatic boundary says what it cannot do", "[machine]") {
 }
 
 TEST_CASE("class weights move labels, and leave probabilities those of the classes",
-          "[machine][at length]") {
+          "[selection][at length]") {
   // One row in eight is of the rare class, which overlaps with the other: with weights most of it
   // is found, and the probabilities still say how often it comes.
   const auto make = [](int count, std::uint64_t seed) {
