@@ -245,7 +245,7 @@ template <class Sampler>
           candidate.loss -= classifier.log_evidence(static_cast<std::size_t>(c)) /
                             static_cast<double>(inputs.rows());
         }
-        if (const auto& chosen = classifier.parts().boundary) {
+        if (const auto& chosen = classifier.notes.boundary) {
           candidate.relative_lambda = chosen->relative_lambda;
         }
         if (!best || candidate.loss < outcome.candidates[outcome.best].loss) {

@@ -52,24 +52,17 @@ using inputs_of = std::remove_cvref_t<decltype(std::declval<Classifier>().parts(
 
 template <class C>
 [[nodiscard]] C finished_classifier(C classifier, const Finish& finish) {
-  if (!finish.names.empty()) classifier = classifier.with_class_names(finish.names);
-  if (!finish.features.empty()) classifier = classifier.with_feature_names(finish.features);
-  if (finish.encoding) classifier = classifier.with_encoding(*finish.encoding);
   if (finish.scaling) classifier = classifier.with_standardisation(*finish.scaling);
-  if (finish.rejection) classifier = classifier.with_rejection(*finish.rejection);
-  return classifier;
-}
-
-/// Whether anything is put in that is no more than a number or two of the parts.
-[[nodiscard]] bool changes_parts(const Finish& finish) {
-  return finish.calibration || finish.threads || !finish.positions.usual();
-}
-void change_parts(const Finish& finish, auto& parts) {
-  if (finish.threads) parts.threads = static_cast<unsigned>(*finish.threads);
+  bpm::Notes& notes = classifier.notes;
+  if (!finish.names.empty()) notes.name_classes(classifier.classes(), finish.names);
+  if (!finish.features.empty()) notes.feature_names = finish.features;
+  if (finish.encoding) notes.encoding = *finish.encoding;
+  if (finish.rejection) notes.rejection = *finish.rejection;
   if (!finish.positions.usual()) {
-    parts.label_column = finish.positions.label;
-    parts.ignored_columns = finish.positions.ignored;
+    notes.label_column = finish.positions.label;
+    notes.ignored_columns = finish.positions.ignored;
   }
+  return classifier;
 }
 
 template <class Support>
@@ -156,16 +149,16 @@ std::size_t save_model(const Model& model, const std::string& path) {
 Model finished(const Model& model, const Finish& finish) {
   if (model.posterior) {
     Posterior classifier = finished_classifier(model.posterior->classifier, finish);
-    if (changes_parts(finish)) {
+    if (finish.threads) {
       auto parts = classifier.parts();
-      change_parts(finish, parts);
+      parts.threads = static_cast<unsigned>(*finish.threads);
       std::vector<bpm::EpPosterior> posteriors;
       for (std::size_t c = 0; c < static_cast<std::size_t>(classifier.columns()); ++c) {
         posteriors.push_back(classifier.posterior(c));
       }
-      classifier =
-          Posterior(bpm::Classifier<bpm::RuntimeKernel, bpm::RowMatrix<double>>(std::move(parts)),
-                    std::move(posteriors));
+      classifier = Posterior(bpm::Classifier<bpm::RuntimeKernel, bpm::RowMatrix<double>>(
+                                 std::move(parts), classifier.notes),
+                             std::move(posteriors));
     }
     const auto changed =
         std::make_shared<const PosteriorModel>(PosteriorModel{std::move(classifier)});
@@ -174,15 +167,15 @@ Model finished(const Model& model, const Finish& finish) {
   return std::visit(
       [&]<class C>(const C& classifier) -> Model {
         C changed = finished_classifier(classifier, finish);
-        if (changes_parts(finish)) {
+        if (finish.calibration || finish.threads) {
           typename C::Parts parts = changed.parts();
-          change_parts(finish, parts);
+          if (finish.threads) parts.threads = static_cast<unsigned>(*finish.threads);
           if (finish.calibration) {
             parts.slope = finish.calibration->slope;
             parts.offsets = finish.calibration->offsets;
             parts.probability_rows = finish.calibration->rows;
           }
-          changed = C(std::move(parts));
+          changed = C(std::move(parts), changed.notes);
         }
         return {changed, nullptr};
       },
@@ -217,38 +210,28 @@ Model weights_alone(const Model& model) {
         }
         std::vector<bpm::PointIndex> support(static_cast<std::size_t>(rows));
         std::iota(support.begin(), support.end(), bpm::PointIndex{0});
-        return {bpm::Classifier(bpm::ClassifierParts<bpm::RuntimeKernel, Weights>{
-                    .kernel = parts.kernel,
-                    .inputs = std::move(weights),
-                    .support = std::move(support),
-                    .coefficients = std::move(coefficients),
-                    .classes = parts.classes,
-                    .divide_by_self = parts.divide_by_self,
-                    .standardisation = parts.standardisation,
-                    .one_against_one = parts.one_against_one,
-                    .bias = parts.bias,
-                    .threads = parts.threads,
-                    .mean_norms = parts.mean_norms,
-                    .training_margins = parts.training_margins,
-                    .training_errors = parts.training_errors,
-                    .class_names = parts.class_names,
-                    .feature_names = parts.feature_names,
-                    .encoding = parts.encoding,
-                    .label_column = parts.label_column,
-                    .ignored_columns = parts.ignored_columns,
-                    .slope = parts.slope,
-                    .offsets = parts.offsets,
-                    .offsets_move_labels = parts.offsets_move_labels,
-                    .probability_rows = parts.probability_rows,
-                    .rejection = parts.rejection,
-                    .inputs_made_by = parts.inputs_made_by,
-                    .seed = parts.seed,
-                    .chosen = parts.chosen,
-                    .boundary = parts.boundary,
-                    .warnings = parts.warnings,
-                    .report = parts.report,
-                    .forecast = parts.forecast,
-                    .training_seconds = parts.training_seconds}),
+        bpm::Notes notes = classifier.notes;
+        notes.training_points = 0;  // The support is no part of the training set.
+        return {bpm::Classifier(
+                    bpm::ClassifierParts<bpm::RuntimeKernel, Weights>{
+                        .kernel = parts.kernel,
+                        .inputs = std::move(weights),
+                        .support = std::move(support),
+                        .coefficients = std::move(coefficients),
+                        .classes = parts.classes,
+                        .divide_by_self = parts.divide_by_self,
+                        .standardisation = parts.standardisation,
+                        .one_against_one = parts.one_against_one,
+                        .bias = parts.bias,
+                        .threads = parts.threads,
+                        .mean_norms = parts.mean_norms,
+                        .training_margins = parts.training_margins,
+                        .training_errors = parts.training_errors,
+                        .slope = parts.slope,
+                        .offsets = parts.offsets,
+                        .offsets_move_labels = parts.offsets_move_labels,
+                        .probability_rows = parts.probability_rows},
+                    std::move(notes)),
                 nullptr};
       },
       model.classifier);
@@ -258,29 +241,30 @@ ModelFacts facts_of(const Model& model) {
   return std::visit(
       [&]<class C>(const C& classifier) {
         const auto& parts = classifier.parts();
+        const bpm::Notes& notes = classifier.notes;
         ModelFacts facts{.inputs = kind_of<inputs_of<C>>(),
                          .kernel = words_of(parts.kernel),
                          .features = parts.inputs.cols(),
                          .support = parts.support.size(),
                          .classes = parts.classes,
-                         .class_names = parts.class_names,
-                         .named = !parts.class_names.empty(),
+                         .class_names = notes.class_names,
+                         .named = !notes.class_names.empty(),
                          .one_against_one = parts.one_against_one,
-                         .feature_names = parts.feature_names,
-                         .encoding = parts.encoding,
-                         .positions = {parts.label_column, parts.ignored_columns},
+                         .feature_names = notes.feature_names,
+                         .encoding = notes.encoding,
+                         .positions = {notes.label_column, notes.ignored_columns},
                          .standardised = parts.standardisation.has_value(),
                          .calibrated = model.posterior != nullptr || parts.slope > 0,
                          .slope = parts.slope,
                          .offsets = parts.offsets,
                          .probability_rows = parts.probability_rows,
                          .bias = parts.bias,
-                         .rejection = parts.rejection,
-                         .seed = parts.seed,
-                         .boundary = parts.boundary,
-                         .warnings = parts.warnings,
-                         .report = parts.report,
-                         .training_seconds = parts.training_seconds};
+                         .rejection = notes.rejection,
+                         .seed = notes.seed,
+                         .boundary = notes.boundary,
+                         .warnings = notes.warnings,
+                         .report = notes.report,
+                         .training_seconds = notes.training_seconds};
         if (parts.standardisation) facts.constant_columns = parts.standardisation->constant.size();
         if (!facts.named) {
           for (const int label : facts.classes) facts.class_names.push_back(std::to_string(label));

@@ -88,14 +88,14 @@ void report_training(const Fitted& fitted, Eigen::Index train_size, MnistReport&
   // combinations than these.
   if (report.features == "gradient" || report.virtual_copies > 0) report.bound_choices = 1000;
   // What is chosen by the same digits would have to be paid for; of copies `report_copies` tells.
-  if (!report.compression_sizes.empty() && !fitted.parts().boundary && report.virtual_copies == 0) {
+  if (!report.compression_sizes.empty() && !fitted.notes.boundary && report.virtual_copies == 0) {
     report.stable_compression_percent =
         100 * bpm::stable_compression_bound(report.compression_sizes[0],
                                             static_cast<std::size_t>(train_size),
                                             0.01 / static_cast<double>(report.bound_choices));
   }
-  if (fitted.parts().boundary) {
-    report.lambda_relative = fitted.parts().boundary->relative_lambda;
+  if (fitted.notes.boundary) {
+    report.lambda_relative = fitted.notes.boundary->relative_lambda;
     report.lambda_chosen = true;
   }
   report.support_union = fitted.support().size();
@@ -383,8 +383,7 @@ void run_machine(const Kernel& kernel, const Sampler& sampler, const Experiment&
     const bpm::SoftBoundary& asked = experiment.settings.soft_boundary;
     report.training_errors = count_training_errors(
         kernel, fitted,
-        fitted.parts().boundary ? asked.with_factor(fitted.parts().boundary->relative_lambda)
-                                : asked,
+        fitted.notes.boundary ? asked.with_factor(fitted.notes.boundary->relative_lambda) : asked,
         train, digits.train_labels);
     report.verified = true;
     progress({.stage = "verifying", .fraction = 1});

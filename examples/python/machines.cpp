@@ -113,23 +113,23 @@ class Fitted : public Model {
   }
 
   [[nodiscard]] ModelFacts facts() const override {
-    const auto& parts = classifier_.parts();
-    ModelFacts facts{.support = parts.support};
-    facts.draws = parts.report.draws;
-    facts.stopped = parts.report.stopped;
-    if (parts.boundary) {
-      facts.soft_boundary = parts.boundary->relative_lambda;
-      facts.label_noise = parts.boundary->label_noise;
+    const bpm::Notes& notes = classifier_.notes;
+    ModelFacts facts{.support = classifier_.support()};
+    facts.draws = notes.report.draws;
+    facts.stopped = notes.report.stopped;
+    if (notes.boundary) {
+      facts.soft_boundary = notes.boundary->relative_lambda;
+      facts.label_noise = notes.boundary->label_noise;
     }
-    if (parts.report.chains) facts.standard_error = parts.report.chains->standard_error;
+    if (notes.report.chains) facts.standard_error = notes.report.chains->standard_error;
     if constexpr (is_posterior<C>) {
       for (std::size_t c = 0; c < static_cast<std::size_t>(classifier_.columns()); ++c) {
         facts.log_evidence.push_back(classifier_.log_evidence(c));
       }
     }
-    for (const bpm::FitWarning& warning : parts.warnings)
+    for (const bpm::FitWarning& warning : notes.warnings)
       facts.warnings.push_back(text_of(warning));
-    facts.training_seconds = parts.training_seconds;
+    facts.training_seconds = notes.training_seconds;
     return facts;
   }
 

@@ -126,7 +126,7 @@ TEST_CASE("draws with sets of their own: all have the bias of the first set") {
                       make_set);
     const double bias = units * make_set(0).inputs.squaredNorm() / 6;
     CHECK(std::abs(fitted.parts().bias - bias) < 1e-12 * bias);
-    CHECK(fitted.parts().chosen);
+    CHECK(fitted.notes.chosen);
     const Doubles& support = fitted.parts().inputs;
     const Doubles kernel = (support * support.transpose()).array() + bias;
     Doubles others(20, 1);
@@ -154,7 +154,7 @@ TEST_CASE("draws with sets of their own: the same bits by any threads, others by
   CHECK(one.coefficients() == two.coefficients());
   CHECK(one.support() == two.support());
   CHECK((one.support() != other.support() || one.coefficients() != other.coefficients()));
-  CHECK(one.parts().seed == 1);
+  CHECK(one.notes.seed == 1);
   // Fewer draws are the first of more.
   const auto kept = fit_each_draw(each_draw_machine(3, {.keep_draws = true}), triangle_set);
   const auto first = fit_each_draw(each_draw_machine(1), triangle_set);

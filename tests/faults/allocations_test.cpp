@@ -78,6 +78,7 @@ struct std::allocator<nlohmann::ordered_json> : faults::JsonAllocator<nlohmann::
 #include "bpm/storage/model_file.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"
+#include "noted.hpp"
 #include "temporary_folder.hpp"
 
 #ifdef __GLIBC__
@@ -266,10 +267,10 @@ Totals refuse_each(const std::string& what, const Attempt& attempt, const Bits& 
 
 /// All that a classifier says: its model file, but for how long the fit took.
 std::vector<std::byte> bits_of_model(const Model& model) {
-  auto parts = model.parts();
-  parts.training_seconds = 0;
-  parts.report = {};
-  return bpm::model_bytes(Model(std::move(parts)));
+  return bpm::model_bytes(test_support::noted(model, [](bpm::Notes& notes) {
+    notes.training_seconds = 0;
+    notes.report = {};
+  }));
 }
 
 /// Threads have memory of their own that the C library keeps for the next ones.
@@ -346,10 +347,12 @@ long files_in(const std::filesystem::path& folder) {
 const Model& some_model(double width) {
   static const auto make = [](double w) {
     const auto points = noisy_rings(20, 3, 0.05);
-    return OneVsRest(BayesPointMachine(Gaussian::from_width(w), PermutedPerceptron{.draws = 2},
-                                       {.seed = 2, .threads = 1, .keep_draws = true}))
-        .fit(points.inputs, points.labels)
-        .with_class_names({"inner", "middle", "outer"});
+    auto model =
+        OneVsRest(BayesPointMachine(Gaussian::from_width(w), PermutedPerceptron{.draws = 2},
+                                    {.seed = 2, .threads = 1, .keep_draws = true}))
+            .fit(points.inputs, points.labels);
+    model.notes.class_names = {"inner", "middle", "outer"};
+    return model;
   };
   static const Model one = make(1);
   static const Model two = make(2);

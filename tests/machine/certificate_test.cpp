@@ -25,6 +25,7 @@
 #include "bpm/selection/choose.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
+#include "noted.hpp"
 
 using test_support::message_of;
 
@@ -163,31 +164,28 @@ TEST_CASE("a certificate refuses what it sees to break its conditions", "[machin
   const std::string none =
       is + "is not of permuted perceptrons on one training set: no compression makes it";
   CHECK(refusal(chain) == none);
-  auto parts = fit(train).parts();
-  parts.training_points = 0;
-  CHECK(refusal(bpm::Classifier(parts)) == none);
-  parts = fit(train).parts();
-  parts.report.stopped = true;
-  CHECK(refusal(bpm::Classifier(parts)) ==
+  const auto with = [&](const auto& set) { return test_support::noted(fit(train), set); };
+  CHECK(refusal(with([](bpm::Notes& notes) { notes.training_points = 0; })) == none);
+  CHECK(refusal(with([](bpm::Notes& notes) { notes.report.stopped = true; })) ==
         is + "was stopped before the draws that were asked for; fix their number");
   // Categories and means of the training set; two columns of numbers are what they are.
   bpm::TableEncoding encoding{{{.name = "a"}, {.name = "b"}}};
-  CHECK(bpm::certificate(fit(train).with_encoding(encoding), 0.1).error < 1);
+  const auto encoded = [&](bpm::Notes& notes) { notes.encoding = encoding; };
+  CHECK(bpm::certificate(with(encoded), 0.1).error < 1);
   encoding.columns[1].fill = 0.5;
   const std::string of_encoding =
       is +
       "has words or missing values encoded by the training set, whose categories and means change "
-      "when points go; encode by other rows, and certify before with_encoding";
-  CHECK(refusal(fit(train).with_encoding(encoding)) == of_encoding);
+      "when points go; encode by other rows, and certify before notes.encoding is set";
+  CHECK(refusal(with(encoded)) == of_encoding);
   encoding.columns = {{.kind = bpm::MixedTable::Kind::words, .categories = {"x", "y"}}};
-  CHECK(refusal(fit(train).with_encoding(encoding)) == of_encoding);
-  parts = fit(train).parts();
-  parts.report.perceptron->training_errors = 1;
-  CHECK(refusal(bpm::Classifier(parts)) == is + "has draws with training errors left");
-  parts = fit(train).parts();
+  CHECK(refusal(with(encoded)) == of_encoding);
+  CHECK(refusal(with([](bpm::Notes& notes) { notes.report.perceptron->training_errors = 1; })) ==
+        is + "has draws with training errors left");
+  auto parts = fit(train).parts();
   parts.slope = 1;
   parts.offsets = {0.1};
-  CHECK(refusal(bpm::Classifier(parts)) ==
+  CHECK(refusal(bpm::Classifier(parts, fit(train).notes)) ==
         is + "has labels that offsets of its probabilities move");
   CHECK(message_of([&] { (void)bpm::certificate(fit(train), 1); }) ==
         "stable_compression_bound: delta is 1, must lie between 0 and 1");

@@ -62,7 +62,7 @@ TEMPLATE_TEST_CASE("a fit far from the origin is the fit near it", "[machine]", 
     CHECK(there.decision_values(asked) == here.decision_values(moved<TestType>(others, 0)));
     CHECK(there.parts().slope == here.parts().slope);
     CHECK(there.predict_probability(asked).allFinite());
-    CHECK(count_warnings(there.parts().warnings, Kind::far_from_origin) == 0);
+    CHECK(count_warnings(there.notes.warnings, Kind::far_from_origin) == 0);
   }
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("what cannot be moved is said", "[machine]") {
   const auto [points, labels] = test_support::noisy_rings(80, 2, 0.05);
   const auto warned = [&, &labels = labels](const auto& kernel, const auto& inputs) {
     const auto fitted = BayesPointMachine(kernel).fit(inputs, labels);
-    return count_warnings(fitted.parts().warnings, Kind::far_from_origin);
+    return count_warnings(fitted.notes.warnings, Kind::far_from_origin);
   };
   const bpm::Polynomial polynomial(2, 1e-16);
   CHECK(warned(polynomial, moved<double>(points, 1e8)) == 1);
@@ -109,11 +109,12 @@ TEST_CASE("probabilities that an automatic boundary could not find are refused b
           "[machine]") {
   // Labels that nothing tells of: the folds' machines say less than the classes' shares do.
   const auto [points, labels] = test_support::noisy_rings(60, 2, 0.05);
-  auto parts = BayesPointMachine(Gaussian::from_width(1)).fit(points, labels).parts();
-  REQUIRE(parts.boundary.has_value());
+  const auto fitted = BayesPointMachine(Gaussian::from_width(1)).fit(points, labels);
+  REQUIRE(fitted.notes.boundary.has_value());
+  auto parts = fitted.parts();
   parts.slope = 0;
   parts.offsets.clear();
-  CHECK_THROWS_WITH(bpm::Classifier(parts).predict_probability(points),
+  CHECK_THROWS_WITH(bpm::Classifier(parts, fitted.notes).predict_probability(points),
                     "Classifier::probabilities: slope is not known: no machine of the automatic "
                     "soft boundary told anything of points left out (see the warnings); give one "
                     "by with_slope");

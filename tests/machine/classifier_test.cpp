@@ -24,6 +24,7 @@
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"
+#include "noted.hpp"
 
 using namespace machine_tests;
 
@@ -343,25 +344,29 @@ TEST_CASE("outputs beyond double are refused, not compared") {
 TEST_CASE("a chosen rejection is kept and changes no prediction") {
   const bpm::Classifier plain(by_hand());
   const Doubles others = triangle(20, 2);
-  const auto with = plain.with_rejection({"gap", {0.5}});
-  CHECK_FALSE(plain.parts().rejection);
-  REQUIRE(with.parts().rejection);
-  CHECK(with.parts().rejection->score == "gap");
-  CHECK(with.parts().rejection->rejector.accepts(0.5));
-  CHECK_FALSE(with.parts().rejection->rejector.accepts(0.4));
+  const auto with = test_support::noted(plain, [](bpm::Notes& notes) {
+    notes.rejection = {"gap", {0.5}};
+  });
+  CHECK_FALSE(plain.notes.rejection);
+  REQUIRE(with.notes.rejection);
+  CHECK(with.notes.rejection->score == "gap");
+  CHECK(with.notes.rejection->rejector.accepts(0.5));
+  CHECK_FALSE(with.notes.rejection->rejector.accepts(0.4));
   CHECK(with.decision_values(others) == plain.decision_values(others));
-  CHECK_THROWS_WITH(plain.with_rejection({"gap", {std::nan("")}}),
-                    "Classifier: rejection has the threshold nan, must be a number or infinite");
-  CHECK_THROWS_WITH(plain.with_rejection({"", {0.5}}),
+  CHECK_THROWS_WITH(
+      bpm::Classifier(by_hand(), {.rejection = bpm::Rejection{"gap", {std::nan("")}}}),
+      "Classifier: rejection has the threshold nan, must be a number or infinite");
+  CHECK_THROWS_WITH(bpm::Classifier(by_hand(), {.rejection = bpm::Rejection{"", {0.5}}}),
                     "Classifier: rejection does not say which score its threshold is one of");
 }
 
 TEST_CASE("a text on how inputs are made is kept and changes no prediction") {
   const bpm::Classifier plain(by_hand());
   const Doubles others = triangle(20, 2);
-  const auto with = plain.with_inputs_made_by("heights in metres");
-  CHECK_FALSE(plain.parts().inputs_made_by);
-  CHECK(with.parts().inputs_made_by == "heights in metres");
+  const auto with = test_support::noted(
+      plain, [](bpm::Notes& notes) { notes.inputs_made_by = "heights in metres"; });
+  CHECK_FALSE(plain.notes.inputs_made_by);
+  CHECK(with.notes.inputs_made_by == "heights in metres");
   CHECK(with.decision_values(others) == plain.decision_values(others));
 }
 
@@ -513,19 +518,18 @@ TEST_CASE("every number that is kept beside the coefficients is looked at", "[ma
 TEST_CASE("places in a table are those of its columns, not of the inputs that words become",
           "[machine]") {
   // One column of two words and the label: two columns of a table, two of inputs.
-  auto parts = by_hand();
-  parts.encoding.emplace();
-  parts.encoding->columns = {
+  bpm::Notes notes{.encoding = bpm::TableEncoding{}};
+  notes.encoding->columns = {
       {.name = "kind", .kind = bpm::MixedTable::Kind::words, .categories = {"a", "b"}}};
-  REQUIRE(parts.encoding->size() == 2);
-  parts.label_column = 1;
-  CHECK_NOTHROW(bpm::Classifier(parts));
-  parts.label_column = 2;
-  CHECK_THROWS_WITH(bpm::Classifier(parts),
+  REQUIRE(notes.encoding->size() == 2);
+  notes.label_column = 1;
+  CHECK_NOTHROW(bpm::Classifier(by_hand(), notes));
+  notes.label_column = 2;
+  CHECK_THROWS_WITH(bpm::Classifier(by_hand(), notes),
                     "Classifier: label_column is 2, must be below 2, the columns of the table, and "
                     "not ignored");
-  parts.ignored_columns = {0};
-  CHECK_NOTHROW(bpm::Classifier(parts));
+  notes.ignored_columns = {0};
+  CHECK_NOTHROW(bpm::Classifier(by_hand(), notes));
 }
 
 TEST_CASE("an output of zero at a training point is an error", "[machine]") {
@@ -584,7 +588,7 @@ TEST_CASE("probabilities are those of the outputs at the slope", "[machine]") {
   }
   // A fit that chooses its boundary knows its slope.
   const auto chosen = Machine(bpm::Polynomial(3)).fit(inputs, two_labels(60));
-  const bpm::BoundaryChoice& choice = *chosen.parts().boundary;
+  const bpm::BoundaryChoice& choice = *chosen.notes.boundary;
   CHECK(choice.slope > 0);
   // Folds are of 48 points and five draws, the fit of 60 and ten.
   CHECK(choice.fold_rows == 48);
@@ -604,17 +608,22 @@ TEST_CASE("classes have names where they were given", "[machine]") {
   for (int& label : labels) label = label == 7 ? 2 : 0;
   const auto fitted = Machine(bpm::Polynomial(3), {}, test_support::hard()).fit(inputs, labels);
   CHECK_THROWS_WITH(fitted.predict_names(inputs),
-                    "Classifier::predict_names: class_names are not known: give them by "
-                    "with_class_names");
-  CHECK(fitted.with_class_names({}).parts().class_names.empty());
-  CHECK_THROWS_WITH(fitted.with_class_names({"a", "b"}),
-                    "Classifier::with_class_names: names has none for the class 2");
-  const auto named = fitted.with_class_names({"a", "b", "c"});
+                    "Classifier::predict_names: class_names are not known: set "
+                    "notes.class_names");
+  auto named = fitted;
+  named.notes.name_classes(named.classes(), {});
+  CHECK(named.notes.class_names.empty());
+  CHECK_THROWS_WITH(named.notes.name_classes(named.classes(), {"a", "b"}),
+                    "Notes::name_classes: names has none for the class 2");
+  named.notes.class_names = {"a"};
+  CHECK_THROWS_WITH(
+      named.predict_names(inputs),
+      "Classifier::predict_names: class_names has 1 entries, expected 2 (one per class)");
+  named.notes.name_classes(named.classes(), {"a", "b", "c"});
   const std::vector<std::string> names = named.predict_names(inputs);
   for (std::size_t i = 0; i < labels.size(); ++i) CHECK(names[i] == (labels[i] == 2 ? "c" : "a"));
   auto parts = fitted.parts();
-  parts.class_names = {"one"};
-  CHECK_THROWS_WITH(bpm::Classifier(parts),
+  CHECK_THROWS_WITH(bpm::Classifier(parts, {.class_names = {"one"}}),
                     "Classifier: class_names has 1 entries, expected 2 (one per class, or none)");
   parts = fitted.parts();
   parts.slope = -1;
@@ -649,32 +658,30 @@ TEST_CASE("classes have names where they were given", "[machine]") {
   parts.offsets = {0.5};
   CHECK_THROWS_WITH(bpm::Classifier(parts), "Classifier: offsets are given without a slope");
   parts = fitted.parts();
-  parts.feature_names = {"one"};
   CHECK_THROWS_WITH(
-      bpm::Classifier(parts),
+      bpm::Classifier(parts, {.feature_names = {"one"}}),
       "Classifier: feature_names has 1 entries, expected 2 (one per feature, or none)");
-  parts = fitted.parts();
-  parts.label_column = 3;
-  CHECK_THROWS_WITH(bpm::Classifier(parts),
+  bpm::Notes notes{.label_column = 3};
+  CHECK_THROWS_WITH(bpm::Classifier(parts, notes),
                     "Classifier: label_column is 3, must be below 3, the columns of the table, and "
                     "not ignored");
-  parts.label_column = -1;
-  CHECK_THROWS_WITH(bpm::Classifier(parts),
+  notes.label_column = -1;
+  CHECK_THROWS_WITH(bpm::Classifier(parts, notes),
                     Catch::Matchers::StartsWith("Classifier: label_column is -1, must be"));
-  parts.label_column = 3;
-  parts.ignored_columns = {0};
-  CHECK_NOTHROW(bpm::Classifier(parts));
-  parts.label_column = 0;
-  CHECK_THROWS_WITH(bpm::Classifier(parts),
+  notes.label_column = 3;
+  notes.ignored_columns = {0};
+  CHECK_NOTHROW(bpm::Classifier(parts, notes));
+  notes.label_column = 0;
+  CHECK_THROWS_WITH(bpm::Classifier(parts, notes),
                     Catch::Matchers::StartsWith("Classifier: label_column is 0, must be"));
   for (const Eigen::Index column : {-1, 4}) {
-    parts.ignored_columns = {column};
-    CHECK_THROWS_WITH(bpm::Classifier(parts),
+    notes.ignored_columns = {column};
+    CHECK_THROWS_WITH(bpm::Classifier(parts, notes),
                       "Classifier: ignored_columns at 0 is " + std::to_string(column) +
                           ", must ascend from 0 to below 4, the columns of the table");
   }
-  parts.ignored_columns = {1, 1};
-  CHECK_THROWS_WITH(bpm::Classifier(parts),
+  notes.ignored_columns = {1, 1};
+  CHECK_THROWS_WITH(bpm::Classifier(parts, notes),
                     "Classifier: ignored_columns at 1 is 1, must ascend from 0 to below 5, the "
                     "columns of the table");
 }
@@ -689,13 +696,9 @@ TEST_CASE("a classifier of strings has no columns that could be named, scaled or
                     .coefficients = bpm::RowMatrix<double>::Ones(2, 1),
                     .classes = {0, 1}};
   CHECK_NOTHROW(bpm::Classifier(parts));
-  Words named = parts;
-  named.feature_names = {"word"};
-  CHECK_THROWS_WITH(bpm::Classifier(named),
+  CHECK_THROWS_WITH(bpm::Classifier(parts, {.feature_names = {"word"}}),
                     "Classifier: feature_names are given for inputs without columns");
-  Words encoded = parts;
-  encoded.encoding.emplace();
-  CHECK_THROWS_WITH(bpm::Classifier(encoded),
+  CHECK_THROWS_WITH(bpm::Classifier(parts, {.encoding = bpm::TableEncoding{}}),
                     "Classifier: encoding is given for inputs without columns");
   Words scaled = parts;
   scaled.standardisation.emplace();

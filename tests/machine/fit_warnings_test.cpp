@@ -38,7 +38,7 @@ namespace {
 template <class Fitted>
 std::vector<Kind> kinds(const Fitted& fitted) {
   std::vector<Kind> found;
-  for (const FitWarning& warning : fitted.parts().warnings) found.push_back(warning.kind);
+  for (const FitWarning& warning : fitted.notes.warnings) found.push_back(warning.kind);
   return found;
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("a Bayes point that is worse than its draws is said to be so", "[machi
   const auto fitted =
       BayesPointMachine(bpm::Linear{}, SinglePass{}, {.seed = 1, .bias = 1}).fit(inputs, labels);
   REQUIRE(has(kinds(fitted), Kind::worse_than_its_draws));
-  const FitWarning& warning = fitted.parts().warnings.front();
+  const FitWarning& warning = fitted.notes.warnings.front();
   CHECK(warning.found > 2 * warning.compared);
   CHECK(warning.found > warning.compared + 2 * warning.standard_error);
   CHECK(warning.found == static_cast<double>(fitted.training_errors()) / 50);
@@ -150,7 +150,7 @@ TEST_CASE("a width that is not of the inputs that are fitted is said, with its c
       test_support::standardising(OneVsRest(BayesPointMachine(Gaussian::from_median(raw))));
   const auto fitted = wrong.fit(raw, points.labels);
   REQUIRE(has(kinds(fitted), Kind::width_far_from_distances));
-  const FitWarning& warning = fitted.parts().warnings.front();
+  const FitWarning& warning = fitted.notes.warnings.front();
   const bpm::RowMatrix<float> scaled = bpm::Standardisation::of(raw).apply(raw);
   CHECK(warning.found == Approx(bpm::median_distance(raw)));
   CHECK(warning.compared == Approx(bpm::median_distance(scaled)));
@@ -192,7 +192,7 @@ TEST_CASE("a column in units of its own is named, and silent once it is standard
   }
   const OneVsRest machine(BayesPointMachine(Gaussian::from_median(wide)));
   const auto fitted = machine.fit(wide, labels);
-  const auto& warnings = fitted.parts().warnings;
+  const auto& warnings = fitted.notes.warnings;
   const auto found = std::ranges::find(warnings, Kind::columns_differ_in_scale, &FitWarning::kind);
   REQUIRE(found != warnings.end());
   CHECK(found->label == static_cast<int>(inputs.cols()) + 1);
@@ -214,7 +214,7 @@ TEST_CASE("labels without any pattern are said to be so", "[machine]") {
   const auto points = test_support::noisy_stripes(200, 2, 0.5, 3);
   const auto fitted = BayesPointMachine(Gaussian::from_width(3)).fit(points.inputs, points.labels);
   CHECK(has(kinds(fitted), Kind::no_better_than_largest_class));
-  const FitWarning& warning = fitted.parts().warnings.back();
+  const FitWarning& warning = fitted.notes.warnings.back();
   CHECK(warning.found + 2 * warning.standard_error > warning.compared);
   CHECK(warning.what().find("hardly better") == 0);
   // Without folds the draws' errors on the training set tell, where lambda lets them be many.
@@ -234,7 +234,7 @@ TEST_CASE("labels without any pattern are said to be so", "[machine]") {
       BayesPointMachine(Gaussian::from_width(1), gibbs, {.soft_boundary = SoftBoundary::hard()})
           .fit(clear.inputs, clear.labels);
   CHECK(noisy.report().chains->mean_errors > 20);
-  CHECK(noisy.parts().warnings.empty());
+  CHECK(noisy.notes.warnings.empty());
 }
 
 TEST_CASE("a class that is never predicted is named", "[machine]") {
@@ -245,7 +245,7 @@ TEST_CASE("a class that is never predicted is named", "[machine]") {
                                         {.soft_boundary = SoftBoundary::relative(1000)})
                           .fit(points.inputs, points.labels);
   REQUIRE(has(kinds(fitted), Kind::class_never_predicted));
-  for (const FitWarning& warning : fitted.parts().warnings) {
+  for (const FitWarning& warning : fitted.notes.warnings) {
     if (warning.kind == Kind::class_never_predicted) {
       CHECK(warning.label == 7);
       CHECK(warning.compared == Approx(3.0 / 200));
@@ -328,7 +328,7 @@ TEST_CASE("a rare class that is known by its odds, not found, is not for nothing
         inputs(i, 0) > 0.88 && bpm::uniform_unit(engine) < 0.42 ? 1 : 0;
   }
   const auto fitted = BayesPointMachine(Gaussian::from_width(0.3)).fit(inputs, labels);
-  const auto& boundary = fitted.parts().boundary;
+  const auto& boundary = fitted.notes.boundary;
   REQUIRE(boundary);
   const double rare = static_cast<double>(std::ranges::count(labels, 1)) / 1500;
   CHECK(boundary->largest_class == Approx(1 - rare));
@@ -501,7 +501,7 @@ TEST_CASE("chains that tell of different laws are said, good ones are not",
         BayesPointMachine(Gaussian::from_width(1.0), sampler,
                           {.soft_boundary = bpm::SoftBoundary::relative(0.1), .threads = 1})
             .fit(points.inputs, points.labels);
-    const auto& all = fitted.parts().warnings;
+    const auto& all = fitted.notes.warnings;
     const auto one = std::ranges::find(all, Kind::chains_disagree, &FitWarning::kind);
     if (one == all.end()) return false;
     CHECK(one->found == fitted.report().chains->r_hat);
@@ -535,7 +535,7 @@ TEST_CASE("short runs of good chains are not said to disagree; chains that do no
                   Gaussian::from_width(1.0), bpm::Billiard{.draws = draws, .chains = chains},
                   {.soft_boundary = bpm::SoftBoundary::relative(0.1), .seed = seed, .threads = 1}))
               .fit(points.inputs, points.labels);
-      const auto& all = fitted.parts().warnings;
+      const auto& all = fitted.notes.warnings;
       said += std::ranges::find(all, Kind::chains_disagree, &FitWarning::kind) != all.end() ? 1 : 0;
       above += fitted.report().chains->r_hat > 1.2 ? 1 : 0;
     }
@@ -560,6 +560,6 @@ TEST_CASE("a hundred good data sets raise no warning", "[machine][at length]") {
     const auto fitted = OneVsRest(BayesPointMachine(Gaussian::from_width(1.5),
                                                     bpm::PermutedPerceptron{}, {.threads = 1}))
                             .fit(points.inputs, points.labels);
-    CHECK(fitted.parts().warnings.empty());
+    CHECK(fitted.notes.warnings.empty());
   }
 }

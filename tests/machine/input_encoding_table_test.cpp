@@ -153,25 +153,28 @@ TEST_CASE("a classifier keeps the encoding of its inputs, and refuses another's"
   const std::vector<int> labels{0, 1, 1, 0};
   const auto fitted =
       bpm::OneVsRest(bpm::BayesPointMachine(bpm::Gaussian::from_width(10))).fit(inputs, labels);
-  const auto kept = fitted.with_encoding(encoding);
-  REQUIRE(kept.parts().encoding);
-  CHECK(kept.parts().encoding->feature_names() == encoding.feature_names());
+  const auto with = [](const auto& classifier, const TableEncoding& of) {
+    return bpm::Classifier(classifier.parts(), {.encoding = of});
+  };
+  const auto kept = with(fitted, encoding);
+  REQUIRE(kept.notes.encoding);
+  CHECK(kept.notes.encoding->feature_names() == encoding.feature_names());
   CHECK(kept.decision_values(inputs) == fitted.decision_values(inputs));
   const auto posterior = bpm::OneVsRest(bpm::BayesPointMachine(bpm::Gaussian::from_width(10),
                                                                bpm::ExpectationPropagation{}))
                              .fit(inputs, labels);
-  CHECK(posterior.with_encoding(encoding).predict_probability(inputs) ==
-        posterior.predict_probability(inputs));
-  CHECK_THAT(
-      message_of([&] { (void)fitted.with_encoding(TableEncoding::of(table, Missing::indicator)); }),
-      Catch::Matchers::ContainsSubstring("columns: one per feature"));
+  auto encoded = posterior;
+  encoded.notes.encoding = encoding;
+  CHECK(encoded.predict_probability(inputs) == posterior.predict_probability(inputs));
+  CHECK_THAT(message_of([&] { (void)with(fitted, TableEncoding::of(table, Missing::indicator)); }),
+             Catch::Matchers::ContainsSubstring("columns: one per feature"));
   TableEncoding wrong = encoding;
   std::swap(wrong.columns[1].categories[0], wrong.columns[1].categories[1]);
-  CHECK(message_of([&] { (void)fitted.with_encoding(wrong); }) ==
+  CHECK(message_of([&] { (void)with(fitted, wrong); }) ==
         "Classifier: encoding has categories ('colour') that do not ascend, or are of numbers");
   wrong = encoding;
   wrong.columns[0].fill = std::numeric_limits<double>::infinity();
-  CHECK(message_of([&] { (void)fitted.with_encoding(wrong); }) ==
+  CHECK(message_of([&] { (void)with(fitted, wrong); }) ==
         "Classifier: encoding fills what is missing by inf, must be finite");
 }
 

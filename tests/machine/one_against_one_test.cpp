@@ -131,7 +131,7 @@ TEST_CASE("one against one: a class's value is the mean of what its pairs say", 
   CHECK(fitted.decision_values(Doubles(others.middleRows(11, 5))) == values.middleRows(11, 5));
   CHECK(fitted.classes() == set.classes);
   CHECK(fitted.parts().one_against_one);
-  CHECK(fitted.parts().chosen);
+  CHECK(fitted.notes.chosen);
   CHECK(fitted.parts().slope == 0);  // Nothing was left out.
   CHECK(fitted.parts().training_errors.empty());
   CHECK(fitted.report().draws == 4);
@@ -206,7 +206,7 @@ TEST_CASE("pairs by other samplers", "[machine][at length]") {
   const auto noisy = OneVsRest(BayesPointMachine(Gaussian::from_width(1),
                                                  bpm::KernelGibbs{.draws = 5}, with_noise))
                          .fit(set.inputs, set.labels);
-  CHECK(noisy.parts().boundary->label_noise == 0.1);
+  CHECK(noisy.notes.boundary->label_noise == 0.1);
   FitSettings given = settings;
   given.soft_boundary = SoftBoundary::hard();
   const auto alike =
@@ -241,7 +241,7 @@ TEST_CASE("an automatic boundary is one for all pairs, with slope and offsets",
   const PermutedPerceptron sampler{.draws = 3};
   const auto fitted = OneVsRest(BayesPointMachine(Gaussian::from_width(1), sampler, by_pairs()))
                           .fit(inputs, labels);
-  const bpm::BoundaryChoice& choice = fitted.parts().boundary.value();
+  const bpm::BoundaryChoice& choice = fitted.notes.boundary.value();
   CHECK(choice.relative_lambda > 0);
   CHECK(fitted.parts().slope == Approx(choice.slope * choice.slope_factor(400, 3)));
   CHECK(fitted.parts().offsets == choice.offsets);
@@ -263,8 +263,8 @@ TEST_CASE("an automatic boundary is one for all pairs, with slope and offsets",
   hard.boundary_choice = bpm::BoundaryChoice{};
   const auto raised =
       OneVsRest(BayesPointMachine(Gaussian::from_width(3), sampler, hard)).fit(inputs, labels);
-  CHECK(raised.parts().boundary->raised > 0);
-  CHECK(raised.parts().boundary->relative_lambda > 0);
+  CHECK(raised.notes.boundary->raised > 0);
+  CHECK(raised.notes.boundary->relative_lambda > 0);
 }
 
 TEST_CASE("choose takes pairs where classes lie in one another", "[machine][at length]") {

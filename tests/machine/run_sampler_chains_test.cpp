@@ -151,7 +151,7 @@ TEST_CASE("chains: an automatic boundary where a point has k(x, x) = 0") {
   const bpm::FitSettings settings{.bias = 0};
   const auto noisy = bpm::BayesPointMachine(bpm::Linear{}, bpm::KernelGibbs{.draws = 40}, settings)
                          .fit(inputs, labels);
-  CHECK(noisy.parts().boundary->label_noise > 0);
+  CHECK(noisy.notes.boundary->label_noise > 0);
   CHECK_THROWS_WITH(bpm::BayesPointMachine(bpm::Linear{}, bpm::Billiard{.draws = 20}, settings)
                         .fit(inputs, labels),
                     Catch::Matchers::ContainsSubstring(
@@ -187,7 +187,7 @@ TEST_CASE("chains: on a line of one dimension they stand on one point, and agree
                             .fit(line, labels);
     CHECK(fitted.report().chains->rank == 1);
     CHECK(fitted.report().chains->r_hat == 1);
-    for (const bpm::FitWarning& warning : fitted.parts().warnings) {
+    for (const bpm::FitWarning& warning : fitted.notes.warnings) {
       CHECK(warning.kind != bpm::FitWarning::Kind::chains_disagree);
     }
   }

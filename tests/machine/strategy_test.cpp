@@ -82,16 +82,16 @@ TEST_CASE("a strategy that is asked for is taken, and the model is the same") {
   const Data data;
   const auto expected = narrow_machine(soft(1, Strategy::dense)).fit(data.inputs, data.labels);
   CHECK(expected.forecast().strategy == Strategy::dense);
-  CHECK(expected.parts().training_seconds > 0);
+  CHECK(expected.notes.training_seconds > 0);
   CHECK(expected.forecast().kept_rows == 0);
   for (const unsigned threads : {1U, 3U}) {
     auto training =
         narrow_machine(soft(threads, Strategy::windowed), 2).train(data.inputs, data.labels);
-    const double before = training.classifier().parts().training_seconds;
+    const double before = training.classifier().notes.training_seconds;
     training.add_draws(1);
     const auto fitted = training.classifier();
     CHECK(before > 0);
-    CHECK(fitted.parts().training_seconds > before);
+    CHECK(fitted.notes.training_seconds > before);
     CHECK(fitted.forecast().strategy == Strategy::windowed);
     CHECK(fitted.forecast().kept_rows == 0);
     CHECK(same_model(fitted, expected, data));

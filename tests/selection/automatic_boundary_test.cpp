@@ -45,10 +45,10 @@ TEST_CASE("an automatic boundary is judged by points that are not alone in their
   const auto fitted =
       OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{}, automatic()))
           .fit(inputs, labels);
-  REQUIRE(fitted.parts().boundary);
-  CHECK(fitted.parts().boundary->points == 10);
+  REQUIRE(fitted.notes.boundary);
+  CHECK(fitted.notes.boundary->points == 10);
   // A share of ten.
-  const double errors = 10 * fitted.parts().boundary->candidates.back().error;
+  const double errors = 10 * fitted.notes.boundary->candidates.back().error;
   CHECK(std::abs(errors - std::round(errors)) < 1e-9);
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("an automatic boundary fits what overlaps, and says how", "[selection]
   const Gaussian kernel = Gaussian::from_width(20);
   const auto fitted =
       OneVsRest(BayesPointMachine(kernel, sampler, automatic())).fit(inputs, labels);
-  const auto& boundary = fitted.parts().boundary;
+  const auto& boundary = fitted.notes.boundary;
   REQUIRE(boundary);
   CHECK(boundary->points == 200);
   CHECK(boundary->candidates.size() == bpm::default_relative_lambdas.size());
@@ -75,7 +75,7 @@ TEST_CASE("an automatic boundary fits what overlaps, and says how", "[selection]
   settings.soft_boundary = SoftBoundary::relative(boundary->relative_lambda);
   const auto named = OneVsRest(BayesPointMachine(kernel, sampler, settings)).fit(inputs, labels);
   CHECK(named.coefficients() == fitted.coefficients());
-  CHECK_FALSE(named.parts().boundary);
+  CHECK_FALSE(named.notes.boundary);
   const auto one = OneVsRest(BayesPointMachine(kernel, sampler, automatic(1))).fit(inputs, labels);
   CHECK(one.coefficients() == fitted.coefficients());
 }
@@ -87,7 +87,7 @@ TEST_CASE("a search tries the values that it has, on the points, folds and draws
       .relative_lambdas = {0.1, 1}, .folds = 4, .draws = 2, .points = 120};
   const BayesPointMachine machine(Gaussian::from_width(0.3), boundary, automatic());
   CHECK(machine.forecast(inputs).choosing_bytes == 16 * 120 * 120);
-  const auto found = machine.fit(inputs, labels).parts().boundary;
+  const auto found = machine.fit(inputs, labels).notes.boundary;
   REQUIRE(found);
   REQUIRE(found->candidates.size() == 2);
   CHECK(found->candidates[0].relative_lambda == 0.1);
@@ -136,7 +136,7 @@ TEST_CASE("a given boundary makes the machine of one in the settings, without a 
   CHECK(OneVsRest(given).fit(inputs, labels).coefficients() == fitted.coefficients());
   auto training = given.train(inputs, labels);
   CHECK(training.classifier().coefficients() == fitted.coefficients());
-  CHECK_FALSE(fitted.parts().boundary);
+  CHECK_FALSE(fitted.notes.boundary);
   CHECK(fitted.parts().slope == 0);
   CHECK(given.forecast(inputs).choosing_bytes == 0);
 
@@ -177,7 +177,7 @@ TEST_CASE("a user's matrix and noisy samplers have their automatic boundary", "[
   const auto brought =
       BayesPointMachine(bpm::PrecomputedKernel{}, PermutedPerceptron{}, automatic())
           .fit(values, labels);
-  CHECK(brought.parts().boundary->relative_lambda ==
+  CHECK(brought.notes.boundary->relative_lambda ==
         BayesPointMachine(kernel, PermutedPerceptron{}, automatic())
             .fit(inputs, labels)
             .parts()
@@ -187,7 +187,7 @@ TEST_CASE("a user's matrix and noisy samplers have their automatic boundary", "[
   auto settings = automatic();
   settings.soft_boundary = SoftBoundary::hard();
   const auto hard = BayesPointMachine(kernel, gibbs, settings).fit(inputs, labels);
-  CHECK_FALSE(soft.parts().boundary);
+  CHECK_FALSE(soft.notes.boundary);
   CHECK(soft.coefficients() == hard.coefficients());
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("a Gibbs sampler without label noise has it chosen", "[selection][at l
   const bpm::KernelGibbs gibbs{.draws = 20};
   auto training = BayesPointMachine(kernel, gibbs, automatic()).train(inputs, labels);
   const auto fitted = training.classifier();
-  const auto& boundary = fitted.parts().boundary;
+  const auto& boundary = fitted.notes.boundary;
   REQUIRE(boundary);
   CHECK(boundary->relative_lambda == 0);
   // A fifth of the labels is wrong: without noise it cannot be as good.
@@ -206,9 +206,9 @@ TEST_CASE("a Gibbs sampler without label noise has it chosen", "[selection][at l
   // A narrow kernel is consistent without noise as well, and says less of the others.
   const auto narrow =
       BayesPointMachine(Gaussian::from_width(1), gibbs, automatic()).fit(inputs, labels);
-  const auto& all_consistent = narrow.parts().boundary->candidates;
+  const auto& all_consistent = narrow.notes.boundary->candidates;
   REQUIRE(all_consistent.front().consistent);
-  const auto chosen = std::ranges::find(all_consistent, narrow.parts().boundary->label_noise,
+  const auto chosen = std::ranges::find(all_consistent, narrow.notes.boundary->label_noise,
                                         &bpm::ChoiceCandidate::label_noise);
   REQUIRE(chosen != all_consistent.end());
   CHECK(all_consistent.front().loss > chosen->loss + 0.02);
@@ -230,17 +230,17 @@ TEST_CASE("a Gibbs sampler without label noise has it chosen", "[selection][at l
   const bpm::RowMatrix<float> same = bpm::RowMatrix<float>::Constant(2, 1, 1);
   const auto raised = BayesPointMachine(Gaussian::from_width(1), gibbs, automatic())
                           .fit(same, std::vector<int>{0, 1});
-  CHECK(raised.parts().boundary->raised == 1);
-  CHECK(raised.parts().boundary->label_noise == 0.003);
-  CHECK(raised.parts().boundary->relative_lambda == 0);
+  CHECK(raised.notes.boundary->raised == 1);
+  CHECK(raised.notes.boundary->label_noise == 0.003);
+  CHECK(raised.notes.boundary->relative_lambda == 0);
 
   // Class weights are a lambda's: with them that is chosen.
   auto weighted = automatic();
   weighted.soft_boundary = weighted.soft_boundary.with_class_weights({{1, 5.0}});
   const auto by_lambda = BayesPointMachine(kernel, gibbs, weighted).fit(inputs, labels);
-  CHECK(by_lambda.parts().boundary->label_noise == 0);
-  CHECK(by_lambda.parts().boundary->relative_lambda > 0);
-  CHECK(by_lambda.parts().boundary->candidates.size() == bpm::default_relative_lambdas.size());
+  CHECK(by_lambda.notes.boundary->label_noise == 0);
+  CHECK(by_lambda.notes.boundary->relative_lambda > 0);
+  CHECK(by_lambda.notes.boundary->candidates.size() == bpm::default_relative_lambdas.size());
 
   auto begun = automatic();
   begun.boundary_choice = bpm::BoundaryChoice{.label_noise = 0.1};
@@ -289,8 +289,8 @@ TEST_CASE("where the whole is not consistent lambda is raised", "[selection]") {
   const bpm::RowMatrix<float> same = bpm::RowMatrix<float>::Constant(2, 1, 1);
   const auto fitted = BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{}, automatic())
                           .fit(same, std::vector<int>{0, 1});
-  CHECK(fitted.parts().boundary->raised == 1);
-  CHECK(fitted.parts().boundary->relative_lambda == 0.003);
+  CHECK(fitted.notes.boundary->raised == 1);
+  CHECK(fitted.notes.boundary->relative_lambda == 0.003);
 }
 
 TEST_CASE("the part on which a boundary is chosen has shares of every class", "[selection]") {

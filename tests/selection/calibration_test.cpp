@@ -109,7 +109,7 @@ TEST_CASE("a fit's probabilities are by what its own draws noted", "[selection][
   const auto given =
       OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 2},
                                   {.soft_boundary = bpm::SoftBoundary::relative(
-                                       fitted.parts().boundary->relative_lambda),
+                                       fitted.notes.boundary->relative_lambda),
                                    .seed = 3}))
           .fit(inputs, labels);
   CHECK(given.parts().slope == 0);

@@ -89,7 +89,7 @@ TEST_CASE("folds of an automatic boundary choose their own, of a user's matrix t
   std::vector<int> of_train;
   for (const auto i : train) of_train.push_back(labels[i]);
   const auto alone = machine.fit(bpm::RowMatrix<float>(inputs(train, Eigen::all)), of_train);
-  CHECK(alone.parts().boundary->relative_lambda > 0);
+  CHECK(alone.notes.boundary->relative_lambda > 0);
   CHECK(found.decision_values(left_out, Eigen::all) ==
         alone.decision_values(bpm::RowMatrix<float>(inputs(left_out, Eigen::all))));
   const bpm::RowMatrix<float> values = bpm::kernel_matrix(kernel, inputs).cast<float>();
@@ -149,7 +149,7 @@ TEST_CASE("the chosen machine begins with the lambda chosen, raises it, and has 
   const BayesPointMachine machine(Gaussian::from_width(7), PermutedPerceptron{}, {.seed = 3});
   const auto choice = bpm::choose(machine, grid, inputs, labels);
   const auto fitted = choice.machine.fit(inputs, labels);
-  const bpm::BoundaryChoice& boundary = *fitted.parts().boundary;
+  const bpm::BoundaryChoice& boundary = *fitted.notes.boundary;
   CHECK(boundary.relative_lambda == choice.chosen().relative_lambda);
   CHECK(boundary.raised == 0);
   CHECK(boundary.slope == choice.chosen().slope);
@@ -163,7 +163,7 @@ TEST_CASE("the chosen machine begins with the lambda chosen, raises it, and has 
   auto settings = choice.machine.settings();
   settings.boundary_choice->relative_lambda = 0;
   const BayesPointMachine hard(choice.machine.kernel(), PermutedPerceptron{}, settings);
-  CHECK(hard.fit(inputs, labels).parts().boundary->raised > 0);
+  CHECK(hard.fit(inputs, labels).notes.boundary->raised > 0);
 
   settings.boundary_choice->relative_lambda = -1;
   CHECK(message_of([&] {
@@ -221,8 +221,8 @@ TEST_CASE("samplers that take label noise choose it in the place of lambda", "[s
   CHECK(choice.chosen().label_noise > 0);
   CHECK(choice.chosen().relative_lambda == 0);
   const auto fitted = choice.machine.fit(inputs, labels);
-  CHECK(fitted.parts().boundary->label_noise == choice.chosen().label_noise);
-  CHECK(fitted.parts().boundary->candidates.size() == 3);
+  CHECK(fitted.notes.boundary->label_noise == choice.chosen().label_noise);
+  CHECK(fitted.notes.boundary->candidates.size() == 3);
   bpm::KernelGibbs named = sampler;
   named.label_noise = choice.chosen().label_noise;
   CHECK(fitted.coefficients() ==

@@ -222,7 +222,7 @@ TEST_CASE("an automatic soft boundary is chosen beside the folder, which keeps t
     const bpm::CheckpointedPerceptron sampler{{.draws = 3}, folder.path() / "draws"};
     const auto kept = bpm::BayesPointMachine(kernel, sampler, settings).fit(inputs, labels);
     CHECK(kept.coefficients() == plain.coefficients());
-    CHECK(kept.parts().boundary->relative_lambda == plain.parts().boundary->relative_lambda);
+    CHECK(kept.notes.boundary->relative_lambda == plain.notes.boundary->relative_lambda);
   }
 }
 
@@ -245,12 +245,12 @@ TEST_CASE("a chosen boundary that is raised goes on from its own draws") {
     return bpm::OneVsRest(bpm::BayesPointMachine(kernel, sampler, settings)).fit(inputs, labels);
   };
   const auto plain = fit(bpm::PermutedPerceptron{.draws = 2});
-  REQUIRE(plain.parts().boundary->raised > 0);
+  REQUIRE(plain.notes.boundary->raised > 0);
   std::uint64_t mistakes = 0;
   for (int time = 0; time < 2; ++time) {  // Made, then read.
     const auto kept = fit(bpm::CheckpointedPerceptron{{.draws = 2}, folder.path()});
     CHECK(kept.coefficients() == plain.coefficients());
-    CHECK(kept.parts().boundary->raised == plain.parts().boundary->raised);
+    CHECK(kept.notes.boundary->raised == plain.notes.boundary->raised);
     const auto files = std::filesystem::recursive_directory_iterator(folder.path());
     const auto draws = std::count_if(begin(files), end(files), [](const auto& entry) {
       return entry.path().extension() == ".bpm";

@@ -25,6 +25,7 @@
 #include "message_of.hpp"
 #include "model_mutants.hpp"
 #include "noisy_points.hpp"
+#include "noted.hpp"
 #include "standardising.hpp"
 #include "temporary_folder.hpp"
 
@@ -49,10 +50,11 @@ using test_support::with_text;
 const Posterior& small_posterior() {
   static const auto model = [] {
     const auto [inputs, labels] = noisy_rings(40, 3, 0.05);
-    return bpm::OneVsRest(
-               bpm::BayesPointMachine(Gaussian::from_width(1), bpm::ExpectationPropagation{}))
-        .fit(inputs, labels)
-        .with_class_names({"inner", "middle", "outer"});
+    auto posterior = bpm::OneVsRest(bpm::BayesPointMachine(Gaussian::from_width(1),
+                                                           bpm::ExpectationPropagation{}))
+                         .fit(inputs, labels);
+    posterior.notes.class_names = {"inner", "middle", "outer"};
+    return posterior;
   }();
   return model;
 }
@@ -102,9 +104,11 @@ TEST_CASE("a loaded posterior classifier predicts to the bit, and has all its pa
   const Posterior& model = small_posterior();
   const Posterior back = posterior_there_and_back(model, inputs);
   CHECK(back.predict_names(inputs) == model.predict_names(inputs));
-  CHECK(back.parts().training_points == 40);
-  const Posterior told = posterior_there_and_back(model.with_inputs_made_by("by hand"), inputs);
-  CHECK(told.parts().inputs_made_by == "by hand");
+  CHECK(back.notes.training_points == 40);
+  const Posterior told = posterior_there_and_back(
+      test_support::noted(model, [](bpm::Notes& notes) { notes.inputs_made_by = "by hand"; }),
+      inputs);
+  CHECK(told.notes.inputs_made_by == "by hand");
   for (std::size_t c = 0; c < 3; ++c) {
     const bpm::EpPosterior& a = model.posterior(c);
     const bpm::EpPosterior& b = back.posterior(c);
@@ -143,9 +147,11 @@ TEST_CASE("a file says whether it holds posteriors") {
 
 TEST_CASE("a rejection stays with a posterior") {
   const Posterior back =
-      through_bytes(small_posterior().with_rejection({"largest probability", {0.75}}));
-  REQUIRE(back.parts().rejection);
-  CHECK(back.parts().rejection->rejector.threshold == 0.75);
+      through_bytes(test_support::noted(small_posterior(), [](bpm::Notes& notes) {
+        notes.rejection = {"largest probability", {0.75}};
+      }));
+  REQUIRE(back.notes.rejection);
+  CHECK(back.notes.rejection->rejector.threshold == 0.75);
   CHECK(back.log_evidence(2) == small_posterior().log_evidence(2));
 }
 

@@ -28,6 +28,7 @@
 #include "bpm/storage/model_file.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
+#include "noted.hpp"
 #include "temporary_folder.hpp"
 
 namespace {
@@ -138,7 +139,11 @@ TEST_CASE("a mapped model outlives its file's name and the variable that it came
   auto mapped = std::make_unique<bpm::Mapped<FloatModel>>(bpm::map<FloatModel>(path));
   const auto copy = mapped->with_slope(2);
   mapped.reset();
-  bpm::save(model.with_class_names({"", "", "", "a", "", "b", "", "c"}), path);
+  bpm::save(test_support::noted(model,
+                                [](bpm::Notes& notes) {
+                                  notes.class_names = {"a", "b", "c"};
+                                }),
+            path);
   std::filesystem::remove(path);
   const auto queries = mapped_inputs<float>(4, 5, 3);
   CHECK(copy.decision_values(queries) == model.decision_values(queries));

@@ -110,7 +110,7 @@ TEST_CASE("posteriors and interpolators of format 1 are read to what they said")
     rows.col(3 * c + 2) = probability.col(c);
   }
   check_rows("posterior", rows);
-  CHECK(posterior.parts().seed == 5);
+  CHECK(posterior.notes.seed == 5);
 
   using Doubles = bpm::RowMatrix<double>;
   const auto training = bpm::load<bpm::InterpolatorTraining<bpm::ArcCosine, Doubles>>(
@@ -120,5 +120,5 @@ TEST_CASE("posteriors and interpolators of format 1 are read to what they said")
   predicted.col(0) = training.classifier().decision_values(queries);
   predicted.col(1) = training.variances(queries);
   check_rows("interpolator", predicted);
-  CHECK_FALSE(training.classifier().parts().seed);
+  CHECK_FALSE(training.classifier().notes.seed);
 }

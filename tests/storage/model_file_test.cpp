@@ -31,6 +31,7 @@
 #include "message_of.hpp"
 #include "model_mutants.hpp"
 #include "noisy_points.hpp"
+#include "noted.hpp"
 #include "places.hpp"
 #include "standardising.hpp"
 #include "temporary_folder.hpp"
@@ -48,6 +49,7 @@ using Catch::Matchers::StartsWith;
 using test_support::load_mutants;
 using test_support::message_of;
 using test_support::noisy_rings;
+using test_support::noted;
 using test_support::Places;
 using test_support::standardising;
 using test_support::through_bytes;
@@ -93,20 +95,29 @@ Classifier<Kernel, I> classifier_of(const Kernel& kernel, const I& inputs,
                                                                .support = support,
                                                                .coefficients = coefficients,
                                                                .classes = {0, 1},
-                                                               .bias = 0.3,
-                                                               .training_points = labels.size()});
+                                                               .bias = 0.3},
+                               {.training_points = labels.size()});
 }
 
 /// A small model, made once.
 const Small& small_model() {
   static const auto model = [] {
     const auto [inputs, labels] = noisy_rings(60, 3, 0.05);
-    return OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 3},
-                                       {.seed = 2, .keep_draws = true}))
-        .fit(inputs, labels)
-        .with_class_names({"inner", "middle", "outer"});
+    auto fitted =
+        OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 3},
+                                    {.seed = 2, .keep_draws = true}))
+            .fit(inputs, labels);
+    fitted.notes.class_names = {"inner", "middle", "outer"};
+    return fitted;
   }();
   return model;
+}
+
+Small named(std::vector<std::string> names) {
+  return noted(small_model(), [&](bpm::Notes& notes) { notes.class_names = std::move(names); });
+}
+Small rejecting(const std::string& score, double threshold) {
+  return noted(small_model(), [&](bpm::Notes& notes) { notes.rejection = {score, {threshold}}; });
 }
 
 std::string refusal_of_model(const Bytes& bytes) {
@@ -133,21 +144,23 @@ TEST_CASE("a loaded classifier predicts to the bit, and has all its parts") {
   CHECK(b.mean_norms == a.mean_norms);
   CHECK(b.training_margins == a.training_margins);
   CHECK(b.training_errors == a.training_errors);
-  CHECK(b.training_seconds == a.training_seconds);
-  CHECK(b.seed == 2);
-  REQUIRE(b.boundary);
-  CHECK(b.boundary->relative_lambda == a.boundary->relative_lambda);
-  REQUIRE(b.boundary->candidates.size() == a.boundary->candidates.size());
-  for (std::size_t i = 0; i < a.boundary->candidates.size(); ++i) {
-    CHECK(b.boundary->candidates[i].loss == a.boundary->candidates[i].loss);
+  const bpm::Notes& old = model.notes;
+  const bpm::Notes& kept = back.notes;
+  CHECK(kept.training_seconds == old.training_seconds);
+  CHECK(kept.seed == 2);
+  REQUIRE(kept.boundary);
+  CHECK(kept.boundary->relative_lambda == old.boundary->relative_lambda);
+  REQUIRE(kept.boundary->candidates.size() == old.boundary->candidates.size());
+  for (std::size_t i = 0; i < old.boundary->candidates.size(); ++i) {
+    CHECK(kept.boundary->candidates[i].loss == old.boundary->candidates[i].loss);
   }
-  REQUIRE(b.report.perceptron);
-  CHECK(b.report.perceptron->mistakes == a.report.perceptron->mistakes);
-  CHECK(b.report.mistaken_points == a.report.mistaken_points);
-  CHECK(b.report.converged);
-  CHECK_FALSE(b.report.chains);
-  CHECK(b.forecast.strategy == a.forecast.strategy);
-  CHECK(b.forecast.total() == a.forecast.total());
+  REQUIRE(kept.report.perceptron);
+  CHECK(kept.report.perceptron->mistakes == old.report.perceptron->mistakes);
+  CHECK(kept.report.mistaken_points == old.report.mistaken_points);
+  CHECK(kept.report.converged);
+  CHECK_FALSE(kept.report.chains);
+  CHECK(kept.forecast.strategy == old.forecast.strategy);
+  CHECK(kept.forecast.total() == old.forecast.total());
 }
 
 TEST_CASE("a model of pairs of classes comes back") {
@@ -159,7 +172,7 @@ TEST_CASE("a model of pairs of classes comes back") {
   const auto back = there_and_back(model, inputs);
   CHECK(back.parts().one_against_one);
   CHECK(back.parts().coefficients.cols() == 6);
-  CHECK(back.parts().boundary->candidates[0].one_against_one);
+  CHECK(back.notes.boundary->candidates[0].one_against_one);
   CHECK(back.predict_probability(inputs) == model.predict_probability(inputs));
   CHECK(back.vote_fractions(inputs) == model.vote_fractions(inputs));
   CHECK_FALSE(small_model().parts().one_against_one);
@@ -357,9 +370,9 @@ TEST_CASE("a file says which library wrote it, and older formats than the first 
 
 TEST_CASE("the strategy windowed+rows of older models is windowed") {
   // The word that is written for the number behind the last one.
-  auto parts = small_model().parts();
-  parts.forecast.strategy = static_cast<bpm::Strategy>(4);
-  const Bytes bytes = bpm::model_bytes(Small(std::move(parts)));
+  const Bytes bytes = bpm::model_bytes(noted(small_model(), [](bpm::Notes& notes) {
+    notes.forecast.strategy = static_cast<bpm::Strategy>(4);
+  }));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   REQUIRE(text.find(R"(\"strategy\":\"windowed+rows\")") != std::string_view::npos);
   CHECK(bpm::load<Small>(bytes).forecast().strategy == bpm::Strategy::windowed);
@@ -425,14 +438,20 @@ TEST_CASE("load_any refuses what it cannot be") {
 }
 
 TEST_CASE("what no JSON holds is not saved") {
-  auto parts = small_model().parts();
-  parts.training_seconds = -std::numeric_limits<double>::infinity();
-  CHECK_THAT(message_of([&] { (void)bpm::model_bytes(Small(parts)); }),
+  const auto endless = noted(small_model(), [](bpm::Notes& notes) {
+    notes.training_seconds = -std::numeric_limits<double>::infinity();
+  });
+  CHECK_THAT(message_of([&] { (void)bpm::model_bytes(endless); }),
              ContainsSubstring("save: the classifier has the number -inf"));
 }
 
+TEST_CASE("notes that do not suit their model are not saved") {
+  CHECK(message_of([] { (void)bpm::model_bytes(named({"inner"})); }) ==
+        "save: class_names has 1 entries, expected 3 (one per class, or none)");
+}
+
 TEST_CASE("names of classes are UTF-8") {
-  const auto odd = small_model().with_class_names({"a", "b", "\xff"});
+  const auto odd = named({"a", "b", "\xff"});
   CHECK(message_of([&] { (void)bpm::model_bytes(odd); }) ==
         "save: names, words, rejection.score or inputs_made_by are not in UTF-8, must be");
 }
@@ -441,20 +460,19 @@ TEST_CASE("a threshold that was chosen stays with its model") {
   const auto [inputs, labels] = noisy_rings(20, 3, 0.05, 7);
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double threshold : {0.1 + 0.2, -1e-300, infinity, -infinity}) {
-    const Small model = small_model().with_rejection({"gap", {threshold}});
+    const Small model = rejecting("gap", threshold);
     const Small back = there_and_back(model, inputs);
-    REQUIRE(back.parts().rejection);
-    CHECK(back.parts().rejection->score == "gap");
-    CHECK(back.parts().rejection->rejector.threshold == threshold);
+    REQUIRE(back.notes.rejection);
+    CHECK(back.notes.rejection->score == "gap");
+    CHECK(back.notes.rejection->rejector.threshold == threshold);
   }
-  CHECK_FALSE(through_bytes(small_model()).parts().rejection);
-  CHECK(message_of([] {
-          (void)bpm::model_bytes(small_model().with_rejection({"\xff", {}}));
-        }) == "save: names, words, rejection.score or inputs_made_by are not in UTF-8, must be");
+  CHECK_FALSE(through_bytes(small_model()).notes.rejection);
+  CHECK(message_of([] { (void)bpm::model_bytes(rejecting("\xff", 0)); }) ==
+        "save: names, words, rejection.score or inputs_made_by are not in UTF-8, must be");
 }
 
 TEST_CASE("a threshold in a file that is none is refused") {
-  const Bytes bytes = bpm::model_bytes(small_model().with_rejection({"gap", {0.125}}));
+  const Bytes bytes = bpm::model_bytes(rejecting("gap", 0.125));
   const auto with_threshold = [&](std::string_view text) {
     return refusal_of_model(
         with_text(bytes, R"(\"threshold\":0.125)", R"(\"threshold\":)" + std::string(text)));
@@ -572,17 +590,17 @@ TEST_CASE("how inputs are made of a table stays with their model") {
           {.name = "kind", .kind = Kind::words, .words = {"a", "b"}, .word_of = {0, 1, -1, 0}}}};
   const auto encoding = bpm::TableEncoding::of(table, bpm::TableEncoding::Missing::indicator);
   const bpm::RowMatrix<double> inputs = encoding.apply(table);
-  const auto model = bpm::OneVsRest(BayesPointMachine(Gaussian::from_width(1)))
-                         .fit(inputs, std::vector<int>{0, 1, 0, 1})
-                         .with_encoding(encoding);
-  using Model = std::remove_cvref_t<decltype(model)>;
+  auto model = bpm::OneVsRest(BayesPointMachine(Gaussian::from_width(1)))
+                   .fit(inputs, std::vector<int>{0, 1, 0, 1});
+  model.notes.encoding = encoding;
+  using Model = decltype(model);
   const auto back = bpm::load<Model>(bpm::model_bytes(model), "m");
-  REQUIRE(back.parts().encoding);
-  CHECK(back.parts().encoding->apply(table) == inputs);
-  CHECK(back.parts().encoding->feature_names() == encoding.feature_names());
-  CHECK(back.parts().encoding->fills());
-  CHECK(back.parts().encoding->columns[1].indicator);
-  CHECK_FALSE(back.parts().encoding->columns[0].indicator);
+  REQUIRE(back.notes.encoding);
+  CHECK(back.notes.encoding->apply(table) == inputs);
+  CHECK(back.notes.encoding->feature_names() == encoding.feature_names());
+  CHECK(back.notes.encoding->fills());
+  CHECK(back.notes.encoding->columns[1].indicator);
+  CHECK_FALSE(back.notes.encoding->columns[0].indicator);
   // So do the places of its label and of what is ignored; where there is nothing to say no key
   // does.
   const auto text_of = [](const Model& one) {
@@ -590,15 +608,16 @@ TEST_CASE("how inputs are made of a table stays with their model") {
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
   CHECK(text_of(model).find("_column") == std::string::npos);
-  auto parts = model.parts();
-  parts.label_column = 0;
-  parts.ignored_columns = {1, 4};
-  CHECK_THAT(text_of(Model(parts)), ContainsSubstring(R"(\"ignored_columns\":[1,4])") &&
-                                        ContainsSubstring(R"(\"label_column\":0)"));
-  const auto placed = bpm::load<Model>(bpm::model_bytes(Model(parts)), "m");
-  CHECK(placed.parts().label_column == 0);
-  CHECK(placed.parts().ignored_columns == std::vector<Eigen::Index>{1, 4});
-  CHECK(text_of(placed) == text_of(Model(parts)));
-  CHECK_FALSE(back.parts().label_column);
-  CHECK(back.parts().ignored_columns.empty());
+  const auto changed = noted(model, [](bpm::Notes& notes) {
+    notes.label_column = 0;
+    notes.ignored_columns = {1, 4};
+  });
+  CHECK_THAT(text_of(changed), ContainsSubstring(R"(\"ignored_columns\":[1,4])") &&
+                                   ContainsSubstring(R"(\"label_column\":0)"));
+  const auto placed = bpm::load<Model>(bpm::model_bytes(changed), "m");
+  CHECK(placed.notes.label_column == 0);
+  CHECK(placed.notes.ignored_columns == std::vector<Eigen::Index>{1, 4});
+  CHECK(text_of(placed) == text_of(changed));
+  CHECK_FALSE(back.notes.label_column);
+  CHECK(back.notes.ignored_columns.empty());
 }

@@ -13,6 +13,7 @@
 #include "message_of.hpp"
 #include "model_mutants.hpp"
 #include "noisy_points.hpp"
+#include "noted.hpp"
 
 namespace {
 
@@ -48,15 +49,18 @@ TEST_CASE("features come back from their text as they were") {
 TEST_CASE("a model's file keeps what its inputs are made by") {
   const auto [inputs, labels] = test_support::noisy_rings(30, 2, 0.05);
   const auto fitted = bpm::BayesPointMachine(bpm::Linear()).fit(inputs, labels);
-  const auto with = fitted.with_inputs_made_by(bpm::describe(odd_features()));
+  const auto made_by = [&, &fitted = fitted](const std::string& how) {
+    return test_support::noted(fitted, [&](bpm::Notes& notes) { notes.inputs_made_by = how; });
+  };
+  const auto with = made_by(bpm::describe(odd_features()));
   const auto back = test_support::through_bytes(with);
-  REQUIRE(back.parts().inputs_made_by);
-  CHECK(bpm::gradient_features_from(*back.parts().inputs_made_by) == odd_features());
-  CHECK_FALSE(test_support::through_bytes(fitted).parts().inputs_made_by);
-  CHECK(message_of([&] { (void)bpm::model_bytes(fitted.with_inputs_made_by("\xff")); }) ==
+  REQUIRE(back.notes.inputs_made_by);
+  CHECK(bpm::gradient_features_from(*back.notes.inputs_made_by) == odd_features());
+  CHECK_FALSE(test_support::through_bytes(fitted).notes.inputs_made_by);
+  CHECK(message_of([&] { (void)bpm::model_bytes(made_by("\xff")); }) ==
         "save: names, words, rejection.score or inputs_made_by are not in UTF-8, must be");
-  const auto bytes = test_support::with_text(bpm::model_bytes(fitted.with_inputs_made_by("a b c")),
-                                             R"(\"a b c\")", R"([ \"x\" ])");
+  const auto bytes =
+      test_support::with_text(bpm::model_bytes(made_by("a b c")), R"(\"a b c\")", R"([ \"x\" ])");
   CHECK(message_of([&] { (void)bpm::load<std::remove_cvref_t<decltype(fitted)>>(bytes, "m"); }) ==
         "m: model.inputs_made_by is no string");
 }

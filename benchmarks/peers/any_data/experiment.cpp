@@ -115,7 +115,7 @@ void run_set(const DataSet& set, const Options& options, const Watch& watch, Set
       }));
       result.classes = first->classes().size();
       result.first.push_back(error(*first));
-      result.first_lambda.push_back(first->parts().boundary->relative_lambda);
+      result.first_lambda.push_back(first->notes.boundary->relative_lambda);
     } catch (const bpm::NotSeparable&) {
       ++result.refused;
     }

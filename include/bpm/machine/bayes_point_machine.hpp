@@ -149,20 +149,20 @@ class BayesPointMachine {
 
   /// Keeps kernel, sampler and settings; `fit` checks them.
   explicit BayesPointMachine(Kernel kernel, Sampler sampler = {}, FitSettings settings = {})
-    requires(detail::BoundarySearch<Boundary>::searches && !detail::SomeBoundary<Sampler>)
+    requires(!detail::SomeBoundary<Sampler> && detail::BoundarySearch<Boundary>::searches)
       : kernel_(std::move(kernel)), sampler_(std::move(sampler)), settings_(std::move(settings)) {}
 
   /// Keeps a boundary too. A soft boundary takes the place of that of the settings.
-  BayesPointMachine(Kernel kernel, Sampler sampler, Boundary boundary, FitSettings settings = {})
-    requires detail::SomeBoundary<Boundary>
+  template <std::same_as<Boundary> B>
+  BayesPointMachine(Kernel kernel, Sampler sampler, B boundary, FitSettings settings = {})
       : kernel_(std::move(kernel)),
         sampler_(std::move(sampler)),
         settings_(std::move(settings)),
         boundary_(std::move(boundary)) {
     if constexpr (!searches) settings_.soft_boundary = boundary_;
   }
-  BayesPointMachine(Kernel kernel, Boundary boundary, FitSettings settings = {})
-    requires detail::SomeBoundary<Boundary>
+  template <std::same_as<Boundary> B>
+  BayesPointMachine(Kernel kernel, B boundary, FitSettings settings = {})
       : BayesPointMachine(std::move(kernel), Sampler{}, std::move(boundary), std::move(settings)) {}
 
   /// Fits to m inputs and their labels, two distinct integers; the larger is the positive class.
@@ -214,6 +214,13 @@ class BayesPointMachine {
   FitSettings settings_;
   Boundary boundary_{};
 };
+
+template <class Kernel, detail::SomeBoundary Boundary>
+BayesPointMachine(Kernel, Boundary, FitSettings = {})
+    -> BayesPointMachine<Kernel, PermutedPerceptron, Boundary>;
+template <class Kernel, class Sampler, detail::SomeBoundary Boundary>
+BayesPointMachine(Kernel, Sampler, Boundary, FitSettings = {})
+    -> BayesPointMachine<Kernel, Sampler, Boundary>;
 
 /// Many classes by one binary subproblem per class, the class against the rest; the largest
 /// decision value wins ("Large Scale Bayes Point Machines", section 4). The classes share kernel

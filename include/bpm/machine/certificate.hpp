@@ -79,24 +79,26 @@ template <class Kernel>
 
 /// Throws unless the known properties of a classifier allow a bound by compression.
 template <class Kernel, InputSet Inputs>
-void check_compression(const ClassifierParts<Kernel, Inputs>& parts) {
+void check_compression(const Classifier<Kernel, Inputs>& classifier) {
+  const auto& parts = classifier.parts();
+  const Notes& notes = classifier.notes;
   const char* const f = "certificate";
   const auto allow = [&](bool holds, const auto&... why) { check(holds, f, "classifier", why...); };
-  allow(parts.training_points > 0 && parts.report.perceptron &&
-            parts.report.mistaken_points.size() == parts.report.draws && parts.report.draws > 0,
+  allow(notes.training_points > 0 && notes.report.perceptron &&
+            notes.report.mistaken_points.size() == notes.report.draws && notes.report.draws > 0,
         "is not of permuted perceptrons on one training set: no compression makes it");
-  allow(!parts.report.stopped,
+  allow(!notes.report.stopped,
         "was stopped before the draws that were asked for; fix their number");
-  allow(parts.report.perceptron->training_errors == 0, "has draws with training errors left");
-  allow(!parts.boundary, "has a soft boundary that its training set chose; fix one beforehand");
-  allow(!parts.chosen, "has settings that choose found; fix them beforehand");
+  allow(notes.report.perceptron->training_errors == 0, "has draws with training errors left");
+  allow(!notes.boundary, "has a soft boundary that its training set chose; fix one beforehand");
+  allow(!notes.chosen, "has settings that choose found; fix them beforehand");
   allow(!parts.standardisation,
         "has inputs standardised by the training set, whose means change when points go");
   allow(
-      !parts.encoding || std::none_of(parts.encoding->columns.begin(),
-                                      parts.encoding->columns.end(), &made_by_rows),
+      !notes.encoding || std::none_of(notes.encoding->columns.begin(),
+                                      notes.encoding->columns.end(), &made_by_rows),
       "has words or missing values encoded by the training set, whose categories and means change "
-      "when points go; encode by other rows, and certify before with_encoding");
+      "when points go; encode by other rows, and certify before notes.encoding is set");
   allow(parts.offsets.empty() || !parts.offsets_move_labels,
         "has labels that offsets of its probabilities move");
   allow(parts.bias == 0 || has_one_diagonal(parts.kernel),
@@ -120,10 +122,10 @@ void check_compression(const ClassifierParts<Kernel, Inputs>& parts) {
 /// \throws std::invalid_argument if a checked condition fails, or unless 0 < delta < 1.
 template <class Kernel, InputSet Inputs>
 [[nodiscard]] Certificate certificate(const Classifier<Kernel, Inputs>& classifier, double delta) {
-  const auto& parts = classifier.parts();
-  detail::check_compression(parts);
-  Certificate result{
-      .delta = delta, .mistaken = parts.support.size(), .points = parts.training_points};
+  detail::check_compression(classifier);
+  Certificate result{.delta = delta,
+                     .mistaken = classifier.support().size(),
+                     .points = classifier.notes.training_points};
   result.error = stable_compression_bound(result.mistaken, result.points, delta);
   return result;
 }
@@ -138,8 +140,7 @@ template <class Kernel, InputSet Inputs>
 template <class Kernel, InputSet Inputs, class Queries>
 [[nodiscard]] Certificate certificate(const Classifier<Kernel, Inputs>& classifier,
                                       const Queries& unlabelled, double delta) {
-  const auto& parts = classifier.parts();
-  detail::check_compression(parts);
+  detail::check_compression(classifier);
   detail::check_delta("certificate", "delta", delta);
   const std::vector<int> of_all = classifier.predict(unlabelled);
   detail::check(!of_all.empty(), "certificate", "unlabelled", "are none, must be one or more");
@@ -150,8 +151,9 @@ template <class Kernel, InputSet Inputs, class Queries>
   for (std::size_t i = 0; i < of_all.size(); ++i) {
     disagreements += of_all[i] != of_first[i] ? 1U : 0U;
   }
-  return Certificate::of_first_draw(parts.report.mistaken_points[0], parts.training_points,
-                                    disagreements, of_all.size(), delta);
+  return Certificate::of_first_draw(classifier.report().mistaken_points[0],
+                                    classifier.notes.training_points, disagreements, of_all.size(),
+                                    delta);
 }
 
 }}  // namespace bpm

@@ -45,7 +45,14 @@ class Classifier {
   /// only rows that cannot be read in place. Queries check a view's numbers as they read them.
   /// \throws std::invalid_argument on sizes that disagree, support or classes that do not ascend,
   ///         fewer than two classes, numbers that are not finite, weights that are not positive.
-  explicit Classifier(Parts parts) : body_(std::make_shared<const Body>(std::move(parts))) {}
+  explicit Classifier(Parts parts, Notes more = {})
+      : notes(std::move(more)), body_(std::make_shared<const Body>(std::move(parts))) {
+    detail::check_notes(notes, classes().size(), detail::columns_of(this->parts().inputs),
+                        "Classifier");
+  }
+
+  /// Names, warnings, report and more; `save` checks what was set.
+  Notes notes;
 
   /// Returns f_c(x) = sum_j alpha_jc k(x_j, x) / sqrt(k(x, x)), k with its bias, the mean of the
   /// draws' normalised outputs ("Large Scale Bayes Point Machines", section 4), for n inputs, n x
@@ -101,7 +108,7 @@ class Classifier {
   ///         else `with_slope`); as `probabilities_of`.
   [[nodiscard]] Eigen::MatrixXd probabilities(const Eigen::MatrixXd& decision_values) const {
     detail::check(parts().slope > 0, "Classifier::probabilities", "slope",
-                  parts().boundary
+                  notes.boundary
                       ? "is not known: no machine of the automatic soft boundary told anything of "
                         "points left out (see the warnings); give one by with_slope"
                       : "is not known: fit with an automatic soft boundary, or give one by "
@@ -131,55 +138,17 @@ class Classifier {
   /// Returns names of predicted classes. \throws std::invalid_argument if unknown; as `predict`.
   template <class Queries>
   [[nodiscard]] std::vector<std::string> predict_names(const Queries& inputs) const {
-    detail::check(!parts().class_names.empty(), "Classifier::predict_names", "class_names",
-                  "are not known: give them by with_class_names");
+    detail::check(!notes.class_names.empty(), "Classifier::predict_names", "class_names",
+                  "are not known: set notes.class_names");
+    detail::check_size("Classifier::predict_names", "class_names", notes.class_names.size(),
+                       classes().size(), "one per class");
     std::vector<std::string> names;
     for (const int label : predict(inputs)) {
       const auto place = std::lower_bound(classes().begin(), classes().end(), label);
-      names.push_back(parts().class_names[static_cast<std::size_t>(place - classes().begin())]);
+      names.push_back(notes.class_names[static_cast<std::size_t>(place - classes().begin())]);
     }
     return names;
   }
-  /// Returns a copy with names of its classes: names[label], as in `LabelledData::class_names`.
-  /// Without names, as those of a table whose labels are numbers, it returns the classifier
-  /// unchanged. Cost: a copy of the parts.
-  /// \throws std::invalid_argument unless there is a name for every class, or none at all.
-  [[nodiscard]] Classifier with_class_names(const std::vector<std::string>& names) const {
-    if (names.empty()) return *this;
-    Parts copy = parts();
-    copy.class_names.clear();
-    for (const int label : classes()) {
-      detail::check(label >= 0 && static_cast<std::size_t>(label) < names.size(),
-                    "Classifier::with_class_names", "names", "has none for the class ", label);
-      copy.class_names.push_back(names[static_cast<std::size_t>(label)]);
-    }
-    return Classifier(std::move(copy));
-  }
-
-  /// Returns a copy with names of its features, as in `LabelledData::feature_names`. Cost: a copy
-  /// of the parts. \throws std::invalid_argument unless one per column, or none.
-  [[nodiscard]] Classifier with_feature_names(std::vector<std::string> names) const {
-    return with([&](Parts& copy) { copy.feature_names = std::move(names); });
-  }
-
-  /// Returns a copy with the encoding that made its inputs of a table's columns, in model files
-  /// too: `parts().encoding`. \throws std::invalid_argument on another number of columns.
-  [[nodiscard]] Classifier with_encoding(TableEncoding encoding) const {
-    return with([&](Parts& copy) { copy.encoding = std::move(encoding); });
-  }
-
-  /// Returns a copy with a rejection chosen on held-out data, in `parts().rejection` and in model
-  /// files. \throws std::invalid_argument on a score without a name, a threshold NaN.
-  [[nodiscard]] Classifier with_rejection(const Rejection& rejection) const {
-    return with([&](Parts& copy) { copy.rejection = rejection; });
-  }
-
-  /// Returns a copy with a text on how its inputs are made, as `describe` returns for features, in
-  /// `parts().inputs_made_by` and in model files. Cost: a copy of the parts.
-  [[nodiscard]] Classifier with_inputs_made_by(std::string how) const {
-    return with([&](Parts& copy) { copy.inputs_made_by = std::move(how); });
-  }
-
   /// Returns a copy that standardises its queries; its support inputs must be standardised. Cost: a
   /// copy of the parts. \throws std::invalid_argument unless it has a number for every feature.
   [[nodiscard]] Classifier with_standardisation(const Standardisation& scaling) const {
@@ -259,9 +228,9 @@ class Classifier {
   }  ///< Dual coefficients: support points x columns.
   [[nodiscard]] const Kernel& kernel() const noexcept { return parts().kernel; }  ///< The kernel.
   /// Report of the sampler.
-  [[nodiscard]] const SamplerReport& report() const noexcept { return parts().report; }
+  [[nodiscard]] const SamplerReport& report() const noexcept { return notes.report; }
   /// Memory that the fit expected to take.
-  [[nodiscard]] const MemoryForecast& forecast() const noexcept { return parts().forecast; }
+  [[nodiscard]] const MemoryForecast& forecast() const noexcept { return notes.forecast; }
 
   /// Returns norm(E[w]) of a column, the agreement of its draws. \throws std::invalid_argument.
   [[nodiscard]] double mean_norm(std::size_t column = 0) const {
@@ -293,7 +262,7 @@ class Classifier {
   [[nodiscard]] Classifier with(Change&& change) const {
     Parts copy = parts();
     change(copy);
-    return Classifier(std::move(copy));
+    return Classifier(std::move(copy), notes);
   }
 
   struct Body {

@@ -29,6 +29,68 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
+/// What a classifier says beside its predictions, which read none of it: plain members, to be set
+/// by anyone. Model files hold them.
+struct Notes {
+  std::vector<std::string> class_names{};  ///< Names of the classes, in order, or empty.
+  /// Names of the columns of inputs, or none; readers use them for tables with any order of columns
+  /// (`TableSettings::features`).
+  std::vector<std::string> feature_names{};
+  /// Encoding that made the inputs of a table's columns, if any; stored in model files for reading
+  /// tables.
+  std::optional<TableEncoding> encoding{};
+  /// Label column of tables like the training table, from 0; absent: the last one not ignored. For
+  /// tables without names (`TableSettings::label`).
+  std::optional<Eigen::Index> label_column{};
+  /// Columns of the table that are no features, ascending (`TableSettings::ignored`).
+  std::vector<Eigen::Index> ignored_columns{};
+  /// Rejection chosen on held-out data, stored in model files.
+  std::optional<Rejection> rejection{};
+  /// Description, by its maker, of how the inputs are made of images or other data, stored in model
+  /// files.
+  std::optional<std::string> inputs_made_by{};
+  std::optional<std::uint64_t> seed{};       ///< Seed of the fit, if there was one.
+  std::size_t training_points = 0;           ///< Points of one training set; 0: several, unknown.
+  bool chosen = false;                       ///< `FitSettings::chosen` of the fit.
+  std::optional<BoundaryChoice> boundary{};  ///< Choice of an automatic soft boundary.
+  std::vector<FitWarning> warnings{};        ///< Warnings of the fit.
+  SamplerReport report{};                    ///< Report of the sampler, of all runs.
+  MemoryForecast forecast{};                 ///< Memory and strategy expected when the fit began.
+  double training_seconds = 0;               ///< Wall clock time of all runs.
+
+  /// Sets `class_names` from names[label], as in `LabelledData::class_names`; without names, as
+  /// those of a table whose labels are numbers, to none. \throws std::invalid_argument if a class
+  /// has none.
+  void name_classes(std::span<const int> classes, const std::vector<std::string>& names) {
+    class_names.clear();
+    if (names.empty()) return;
+    for (const int label : classes) {
+      detail::check(label >= 0 && static_cast<std::size_t>(label) < names.size(),
+                    "Notes::name_classes", "names", "has none for the class ", label);
+      class_names.push_back(names[static_cast<std::size_t>(label)]);
+    }
+  }
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("class_names", self.class_names);
+    detail::visit_unless({}, "feature_names", self.feature_names, visit);
+    visit("encoding", self.encoding);
+    visit("label_column", self.label_column);
+    detail::visit_unless({}, "ignored_columns", self.ignored_columns, visit);
+    visit("rejection", self.rejection);
+    visit("inputs_made_by", self.inputs_made_by);
+    visit("seed", self.seed);
+    detail::visit_unless(0, "training_points", self.training_points, visit);
+    detail::visit_unless(false, "chosen", self.chosen, visit);
+    visit("boundary", self.boundary);
+    visit("warnings", self.warnings);
+    visit("report", self.report);
+    visit("forecast", self.forecast);
+    visit("training_seconds", self.training_seconds);
+  }
+};
+
 /// Parts of a classifier. C below is the number of columns: 1 for two classes, whose positive
 /// values mean the second of them; for more classes one per class, whose largest value wins, or
 /// with `one_against_one` one per pair of them, (0, 1), (0, 2), (1, 2), (0, 3), ..., whose positive
@@ -66,18 +128,6 @@ struct ClassifierParts {
   std::vector<double> training_margins{};
   /// Training errors under the plain kernel; 0 unless there is a soft boundary or label noise.
   std::vector<std::size_t> training_errors{};
-  std::vector<std::string> class_names{};  ///< Names of the classes, in order, or empty.
-  /// Names of the columns of inputs, or none; readers use them for tables with any order of columns
-  /// (`TableSettings::features`). Predictions ignore them.
-  std::vector<std::string> feature_names{};
-  /// Encoding that made the inputs of a table's columns, if any; stored in model files for reading
-  /// tables. Predictions ignore it.
-  std::optional<TableEncoding> encoding{};
-  /// Label column of tables like the training table, from 0; absent: the last one not ignored. For
-  /// tables without names (`TableSettings::label`). Predictions ignore it.
-  std::optional<Eigen::Index> label_column{};
-  /// Columns of the table that are no features, ascending (`TableSettings::ignored`).
-  std::vector<Eigen::Index> ignored_columns{};
   double slope = 0;  ///< Slope of probabilities: see `probabilities_of`. 0: unknown.
   /// Offsets of probabilities in log odds, one per decision value, to be added to it; or none.
   std::vector<double> offsets{};
@@ -86,20 +136,6 @@ struct ClassifierParts {
   /// undo that for the probabilities alone.
   bool offsets_move_labels = true;
   std::size_t probability_rows = 0;  ///< Rows that gave slope and offsets; 0: unknown.
-  /// Rejection chosen on held-out data, stored in model files. Predictions ignore it.
-  std::optional<Rejection> rejection{};
-  /// Description, by its maker, of how the inputs are made of images or other data, stored in model
-  /// files. Predictions ignore it.
-  std::optional<std::string> inputs_made_by{};
-  std::optional<std::uint64_t> seed{};       ///< Seed of the fit, if there was one.
-  std::size_t training_points = 0;           ///< Points of one training set; 0: several, unknown.
-  bool chosen = false;                       ///< `FitSettings::chosen` of the fit.
-  std::optional<BoundaryChoice> boundary{};  ///< Choice of an automatic soft boundary.
-  std::vector<FitWarning> warnings{};        ///< Warnings of the fit.
-  SamplerReport report{};                    ///< Report of the sampler, of all runs.
-  MemoryForecast forecast{};                 ///< Memory and strategy expected when the fit began.
-  double training_seconds = 0;               ///< Wall clock time of all runs.
-
   /// Owner of the memory of `inputs` if it is a view; null: the caller.
   std::shared_ptr<const void> memory{};
   std::string source{};  ///< Name of a view's data in messages, usually a file's.
@@ -117,25 +153,10 @@ struct ClassifierParts {
     visit("mean_norms", self.mean_norms);
     visit("training_margins", self.training_margins);
     visit("training_errors", self.training_errors);
-    visit("class_names", self.class_names);
     visit("slope", self.slope);
-    detail::visit_unless({}, "feature_names", self.feature_names, visit);
-    visit("encoding", self.encoding);
-    visit("label_column", self.label_column);
-    detail::visit_unless({}, "ignored_columns", self.ignored_columns, visit);
     detail::visit_unless({}, "offsets", self.offsets, visit);
     detail::visit_unless(true, "offsets_move_labels", self.offsets_move_labels, visit);
     detail::visit_unless(0, "probability_rows", self.probability_rows, visit);
-    visit("rejection", self.rejection);
-    visit("inputs_made_by", self.inputs_made_by);
-    visit("seed", self.seed);
-    detail::visit_unless(0, "training_points", self.training_points, visit);
-    detail::visit_unless(false, "chosen", self.chosen, visit);
-    visit("boundary", self.boundary);
-    visit("warnings", self.warnings);
-    visit("report", self.report);
-    visit("forecast", self.forecast);
-    visit("training_seconds", self.training_seconds);
   }
 };
 
@@ -173,14 +194,8 @@ struct CheckedParts {
   const std::vector<double>& mean_norms;
   const std::vector<double>& training_margins;
   const std::vector<std::size_t>& training_errors;
-  const std::vector<std::string>& class_names;
-  const std::vector<std::string>& feature_names;
-  const std::optional<TableEncoding>& encoding;
-  const std::optional<Eigen::Index>& label_column;
-  const std::vector<Eigen::Index>& ignored_columns;
   const double& slope;
   const std::vector<double>& offsets;
-  const std::optional<Rejection>& rejection;
 };
 
 /// Shape and type of the inputs, for `check_parts`.
@@ -194,18 +209,28 @@ struct CheckedInputs {
 /// Throws unless sizes and numbers are consistent.
 BPM_INLINE void check_parts(const CheckedParts& parts, const CheckedInputs& inputs);
 
+/// Throws unless the notes have sizes that suit so many classes and columns of inputs, -1: none.
+BPM_INLINE void check_notes(const Notes& notes, std::size_t classes, std::ptrdiff_t columns,
+                            const char* function);
+
+/// Returns the columns of the inputs, -1 if they have none.
+template <InputSet I>
+[[nodiscard]] std::ptrdiff_t columns_of(const I& inputs) {
+  if constexpr (DenseInputs<I> || SparseInputs<I>) {
+    return inputs.cols();
+  } else {
+    return -1;
+  }
+}
+
 template <class Kernel, InputSet Inputs>
 void check_parts(const ClassifierParts<Kernel, Inputs>& p) {
   constexpr bool precomputed = std::same_as<Kernel, PrecomputedKernel>;
-  std::ptrdiff_t columns = -1;
-  if constexpr (DenseInputs<Inputs> || SparseInputs<Inputs>) columns = p.inputs.cols();
-  check_parts(
-      {p.support,         p.coefficients, p.classes,          p.standardisation,   p.origin,
-       p.one_against_one, p.bias,         p.mean_diagonal,    p.draw_coefficients, p.draw_numbers,
-       p.draw_weights,    p.mean_norms,   p.training_margins, p.training_errors,   p.class_names,
-       p.feature_names,   p.encoding,     p.label_column,     p.ignored_columns,   p.slope,
-       p.offsets,         p.rejection},
-      {input_count(p.inputs), columns, precomputed, ScalableInputs<Inputs> && !precomputed});
+  check_parts({p.support, p.coefficients, p.classes, p.standardisation, p.origin, p.one_against_one,
+               p.bias, p.mean_diagonal, p.draw_coefficients, p.draw_numbers, p.draw_weights,
+               p.mean_norms, p.training_margins, p.training_errors, p.slope, p.offsets},
+              {input_count(p.inputs), columns_of(p.inputs), precomputed,
+               ScalableInputs<Inputs> && !precomputed});
   if constexpr (!InputView<Inputs>) check_inputs(p.inputs, "Classifier");
 }
 
@@ -266,6 +291,38 @@ BPM_INLINE MeanNumbers::MeanNumbers(const Subproblems& problems, std::span<const
     training_margins.push_back(smallest / norm);
     training_errors.push_back(errors);
   }
+}
+
+BPM_INLINE void check_notes(const Notes& notes, std::size_t classes, std::ptrdiff_t columns,
+                            const char* function) {
+  if (notes.rejection) {
+    check(!notes.rejection->score.empty(), function, "rejection",
+          "does not say which score its threshold is one of");
+    check(!std::isnan(notes.rejection->rejector.threshold), function, "rejection",
+          "has the threshold nan, must be a number or infinite");
+  }
+  if (!notes.class_names.empty()) {
+    check_size(function, "class_names", notes.class_names.size(), classes,
+               "one per class, or none");
+  }
+  if (!notes.feature_names.empty()) {
+    if (columns >= 0) {
+      check_size(function, "feature_names", notes.feature_names.size(), columns,
+                 "one per feature, or none");
+    } else {
+      fail(function, "feature_names", "are given for inputs without columns");
+    }
+  }
+  if (notes.encoding) {
+    if (columns >= 0) {
+      check_size(function, "encoding", notes.encoding->size(), columns, "columns: one per feature");
+      notes.encoding->check(function);
+    } else {
+      fail(function, "encoding", "is given for inputs without columns");
+    }
+  }
+  check_places(notes.label_column, notes.ignored_columns,
+               notes.encoding ? std::ssize(notes.encoding->columns) : columns, function);
 }
 
 BPM_INLINE void check_parts(const CheckedParts& parts, const CheckedInputs& inputs) {
@@ -329,12 +386,6 @@ BPM_INLINE void check_parts(const CheckedParts& parts, const CheckedInputs& inpu
   for (const double offset : parts.offsets) {
     check(std::isfinite(offset), f, "offsets", "have a ", offset, ", must be finite");
   }
-  if (parts.rejection) {
-    check(!parts.rejection->score.empty(), f, "rejection",
-          "does not say which score its threshold is one of");
-    check(!std::isnan(parts.rejection->rejector.threshold), f, "rejection",
-          "has the threshold nan, must be a number or infinite");
-  }
   check(!parts.one_against_one || parts.classes.size() > 2, f, "one_against_one",
         "is true, must be false of two classes, which are one pair");
   const std::size_t outputs = parts.classes.size() == 2 ? 1 : parts.classes.size();
@@ -345,28 +396,6 @@ BPM_INLINE void check_parts(const CheckedParts& parts, const CheckedInputs& inpu
              parts.one_against_one ? "columns: one per pair of classes"
                                    : "columns: one for two classes, else one per class");
   check_matrix(parts.coefficients, "coefficients");
-  if (!parts.class_names.empty()) {
-    check_size(f, "class_names", parts.class_names.size(), parts.classes.size(),
-               "one per class, or none");
-  }
-  if (!parts.feature_names.empty()) {
-    if (inputs.columns >= 0) {
-      check_size(f, "feature_names", parts.feature_names.size(), inputs.columns,
-                 "one per feature, or none");
-    } else {
-      fail(f, "feature_names", "are given for inputs without columns");
-    }
-  }
-  if (parts.encoding) {
-    if (inputs.columns >= 0) {
-      check_size(f, "encoding", parts.encoding->size(), inputs.columns, "columns: one per feature");
-      parts.encoding->check(f);
-    } else {
-      fail(f, "encoding", "is given for inputs without columns");
-    }
-  }
-  check_places(parts.label_column, parts.ignored_columns,
-               parts.encoding ? std::ssize(parts.encoding->columns) : inputs.columns, f);
   if (!parts.draw_numbers.empty()) {
     check_size(f, "draw_coefficients", parts.draw_coefficients.rows(), parts.support.size(),
                "rows: one per support point");

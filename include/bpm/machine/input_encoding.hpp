@@ -114,14 +114,14 @@ struct Standardisation {
 /// becomes a column per category, 1 for the row's category and 0 elsewhere; numbers stay, and
 /// missing values become their mean, with an additional column that is 1 there if an indicator is
 /// wanted. It is computed from a training set, stored with its classifier
-/// (`ClassifierParts::encoding`), and applied to every table to predict.
+/// (`Notes::encoding`), and applied to every table to predict.
 ///
 ///     const bpm::TableSettings layout{.automatic_words = true, .missing = true};
 ///     const auto table = bpm::read_mixed_table("train.csv", layout);
 ///     const auto encoding =
 ///         bpm::TableEncoding::of(table.inputs, bpm::TableEncoding::Missing::mean);
-///     const auto classifier =
-///         machine.fit(encoding.apply(table.inputs), table.labels).with_encoding(encoding);
+///     auto classifier = machine.fit(encoding.apply(table.inputs), table.labels);
+///     classifier.notes.encoding = encoding;
 struct TableEncoding {
   /// Treatment of missing values.
   enum class Missing {

@@ -254,25 +254,26 @@ template <class Machine, InputSet I, class O>
                                         .bias = bias,
                                         .threads = settings.threads};
   found.put(input_count(inputs), parts);
-  parts.seed = settings.seed;
-  parts.chosen = settings.chosen;
+  Notes notes;
+  notes.seed = settings.seed;
+  notes.chosen = settings.chosen;
   if (chosen && chosen->slope > 0) {
     parts.slope = chosen->slope * chosen->slope_factor(labels.size(), found.report.draws);
     parts.offsets = chosen->offsets;
     parts.probability_rows = chosen->points;
   }
   if (chosen) {
-    if (const auto warning = no_better_out_of_fold(*chosen)) parts.warnings.push_back(*warning);
+    if (const auto warning = no_better_out_of_fold(*chosen)) notes.warnings.push_back(*warning);
   }
-  warn_of_inputs(machine.kernel(), inputs, parts.origin, parts.warnings);
-  parts.boundary = std::move(chosen);
-  parts.report = std::move(found.report);
-  warn_of_chains(parts.report, parts.warnings);
-  parts.report.mistaken_points.clear();  // Not defined for pairs.
-  parts.forecast = forecast;
-  parts.training_seconds =
+  warn_of_inputs(machine.kernel(), inputs, parts.origin, notes.warnings);
+  notes.boundary = std::move(chosen);
+  notes.report = std::move(found.report);
+  warn_of_chains(notes.report, notes.warnings);
+  notes.report.mistaken_points.clear();  // Not defined for pairs.
+  notes.forecast = forecast;
+  notes.training_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return Classifier<Kernel, Inputs>(std::move(parts));
+  return Classifier<Kernel, Inputs>(std::move(parts), std::move(notes));
 }
 
 }}}  // namespace bpm::detail

@@ -224,12 +224,13 @@ class Training {
   [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<Inputs>> classifier() const {
     made_for_.check("Training");
     auto parts = detail::parts_of_means(kernel_, *inputs_, fit_.problems, fit_.state.means);
+    Notes notes;
     parts.bias = bias_;
     parts.threads = fit_.settings.threads;
-    parts.seed = fit_.settings.seed;
-    parts.training_points = fit_.labels.list().size();
-    parts.chosen = fit_.settings.chosen;
-    parts.boundary = fit_.boundary;
+    notes.seed = fit_.settings.seed;
+    notes.training_points = fit_.labels.list().size();
+    notes.chosen = fit_.settings.chosen;
+    notes.boundary = fit_.boundary;
     if constexpr (detail::BoundarySearch<Boundary>::searches) {
       if (fit_.boundary) {
         auto found = detail::BoundarySearch<Boundary>::probabilities(
@@ -246,20 +247,20 @@ class Training {
     if (!weighted) {
       for (const double offset : parts.offsets) shifts.push_back(offset / parts.slope);
     }
-    parts.report = fit_.state.report;
-    parts.forecast = fit_.forecast;
+    notes.report = fit_.state.report;
+    notes.forecast = fit_.forecast;
     std::optional<double> draw_errors;
     if (const auto draws = static_cast<double>(fit_.state.draws_seen); draws > 0) {
       const auto problems = static_cast<double>(fit_.problems.size());
       draw_errors = problems * static_cast<double>(fit_.state.draw_errors) / draws;
     }
-    parts.warnings =
+    notes.warnings =
         detail::fit_warnings(fit_.problems, fit_.state.means, parts.training_errors, draw_errors,
                              fit_.boundary, fit_.labels.list(), shifts, weighted);
-    detail::warn_of_inputs(kernel_, *inputs_, parts.origin, parts.warnings);
-    detail::warn_of_chains(parts.report, parts.warnings);
-    parts.training_seconds = fit_.state.seconds;
-    return Classifier(std::move(parts));
+    detail::warn_of_inputs(kernel_, *inputs_, parts.origin, notes.warnings);
+    detail::warn_of_chains(notes.report, notes.warnings);
+    notes.training_seconds = fit_.state.seconds;
+    return Classifier(std::move(parts), std::move(notes));
   }
 
   /// Report of the sampler for all runs, with the end of the last one.

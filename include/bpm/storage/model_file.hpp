@@ -114,6 +114,8 @@ template <class C>
   const nlohmann::json model = json("model");
   ensure<DataError>(model.is_object(), name, ": 'model' is no JSON object");
   MemberReader(name + ": ").read_members(model, parts, "model.");
+  Notes notes;
+  MemberReader(name + ": ").read_members(model, notes, "model.");
   for (const std::int64_t point : file.list<std::int64_t>("support")) {
     ensure<DataError>(std::in_range<PointIndex>(point), name, ": the support point ", point,
                       " is out of range");
@@ -139,7 +141,7 @@ template <class C>
   if (memory) parts.source = name;
   parts.memory = std::move(memory);
   try {
-    return C(std::move(parts));
+    return C(std::move(parts), std::move(notes));
   } catch (const std::invalid_argument& error) {
     throw DataError(join(name, ": ", error.what()));
   }
@@ -184,12 +186,14 @@ void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWr
   static_assert(Stored::known || std::same_as<Kernel, PrecomputedKernel>,
                 "models are saved with numbers, strings, or a type that has a bpm::StoredInput");
   const auto& parts = file.hold(classifier).parts();  // Shared, not copied.
+  check_notes(classifier.notes, parts.classes.size(), columns_of(parts.inputs), "save");
   try {
     file.set("kernel", kernel_to_json(parts.kernel).dump());
   } catch (const nlohmann::json::exception& error) {
     fail("save", "kernel", "cannot be written: ", error.what());
   }
-  const Json model = to_json_value(parts);
+  Json model = to_json_value(parts);
+  model.update(to_json_value(classifier.notes));
   try {
     file.set("model", model.dump());
   } catch (const nlohmann::json::exception&) {  // Caused by strings of the user.

@@ -18,9 +18,10 @@
 /// \file
 /// Features of images as a line of text and back, to be stored in models:
 ///
-///     bpm::save(classifier.with_inputs_made_by(bpm::describe(gradients)), "digits.safetensors");
+///     classifier.notes.inputs_made_by = bpm::describe(gradients);
+///     bpm::save(classifier, "digits.safetensors");
 ///     const auto loaded = bpm::load<MyClassifier>("digits.safetensors");
-///     const auto gradients = bpm::gradient_features_from(*loaded.parts().inputs_made_by);
+///     const auto gradients = bpm::gradient_features_from(*loaded.notes.inputs_made_by);
 
 namespace bpm { inline namespace BPM_TARGET {
 

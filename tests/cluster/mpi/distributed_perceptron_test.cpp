@@ -83,7 +83,7 @@ TEST_CASE("ranks choose the same soft boundary, and none stops alone meanwhile")
   const auto alone = fit_with(one, watch);
   const auto fitted = fit_with(bpm::DistributedPerceptron{one}, watch);
   CHECK(bits_of(fitted) == bits_of(alone));
-  CHECK(fitted.parts().boundary->relative_lambda == alone.parts().boundary->relative_lambda);
+  CHECK(fitted.notes.boundary->relative_lambda == alone.notes.boundary->relative_lambda);
   // A rank that says so once, while it computes alone, stops all when they meet.
   bool asked = false;
   bool stopped = false;

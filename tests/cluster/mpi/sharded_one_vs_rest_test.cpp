@@ -57,7 +57,7 @@ void check_same(const Kernel& k, const I& inputs, const std::vector<int>& labels
   machine.group = group;
   const auto fitted = machine.fit(rows_of(inputs, part), labels_of(labels, part));
   CHECK(fitted.classes() == alone.classes());
-  CHECK(fitted.parts().chosen == alone.parts().chosen);
+  CHECK(fitted.notes.chosen == alone.notes.chosen);
   REQUIRE(fitted.support() == alone.support());
   CHECK(fitted.coefficients() == alone.coefficients());
   CHECK(fitted.decision_values(inputs) == alone.decision_values(inputs));

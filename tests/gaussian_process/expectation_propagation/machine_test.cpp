@@ -197,9 +197,9 @@ TEST_CASE("EP in the machine: probabilities of classes that overlap are those of
   const auto fitted = bpm::OneVsRest(bpm::BayesPointMachine(bpm::Gaussian::from_sigma(1.5),
                                                             ExpectationPropagation{}))
                           .fit(points, labels);
-  REQUIRE(fitted.parts().boundary);
+  REQUIRE(fitted.notes.boundary);
   CHECK(fitted.posterior().relative_lambda ==
-        Approx(fitted.parts().boundary->relative_lambda).epsilon(1e-12));
+        Approx(fitted.notes.boundary->relative_lambda).epsilon(1e-12));
   const Eigen::MatrixXd p = fitted.predict_probability(others);
   // What the densities themselves say.
   Eigen::MatrixXd best(3000, static_cast<Eigen::Index>(classes));
@@ -418,8 +418,8 @@ TEST_CASE("EP chooses its soft boundary by the evidence") {
   for (std::size_t i = 0; i < noisy.size(); i += 9) noisy[i] = noisy[i] == 7 ? -3 : 7;
   const auto fitted = bpm::BayesPointMachine(ep_kernel, ExpectationPropagation{}, {.seed = 2})
                           .fit(triangle_inputs, noisy);
-  REQUIRE(fitted.parts().boundary);
-  const bpm::BoundaryChoice& choice = *fitted.parts().boundary;
+  REQUIRE(fitted.notes.boundary);
+  const bpm::BoundaryChoice& choice = *fitted.notes.boundary;
   CHECK(choice.relative_lambda > 0);
   CHECK(choice.points == noisy.size());
   // All points are the part, so that the candidates are fits of their own.

@@ -115,26 +115,6 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
   [[nodiscard]] double log_evidence(std::size_t column = 0) const {
     return posterior(column).log_evidence;
   }
-  /// Returns a copy with other names of the classes.
-  [[nodiscard]] PosteriorClassifier with_class_names(const std::vector<std::string>& names) const {
-    return {Base::with_class_names(names), *posteriors_};
-  }
-  /// Returns a copy with one name per feature, or none.
-  [[nodiscard]] PosteriorClassifier with_feature_names(std::vector<std::string> names) const {
-    return {Base::with_feature_names(std::move(names)), *posteriors_};
-  }
-  /// Returns a copy with the encoding that made its inputs of a table's columns.
-  [[nodiscard]] PosteriorClassifier with_encoding(TableEncoding encoding) const {
-    return {Base::with_encoding(std::move(encoding)), *posteriors_};
-  }
-  /// Returns a copy with a rejection chosen on held-out data.
-  [[nodiscard]] PosteriorClassifier with_rejection(const Rejection& rejection) const {
-    return {Base::with_rejection(rejection), *posteriors_};
-  }
-  /// Returns a copy with a text on how its inputs are made.
-  [[nodiscard]] PosteriorClassifier with_inputs_made_by(std::string how) const {
-    return {Base::with_inputs_made_by(std::move(how)), *posteriors_};
-  }
   /// Deleted: the probabilities are those of the posterior.
   PosteriorClassifier with_slope(double slope) const = delete;
   /// Returns a copy that standardises the inputs it predicts.
@@ -311,20 +291,21 @@ template <class Kernel, class Boundary, InputSet I, Observer O>
   ensure<NotSeparable>(report.converged, function,
                        ": no classifier without training error was found: ", report.reason);
   auto parts = parts_of_means(machine.kernel(), inputs, problems, means, pivots);
+  Notes notes;
   parts.threads = settings.threads;
-  parts.seed = settings.seed;
-  parts.training_points = labels.size();
-  parts.chosen = settings.chosen;
+  notes.seed = settings.seed;
+  notes.training_points = labels.size();
+  notes.chosen = settings.chosen;
   parts.bias = bias;
-  parts.boundary = std::move(choice);
-  parts.warnings =
-      fit_warnings(problems, means, parts.training_errors, std::nullopt, parts.boundary, labels);
-  warn_of_inputs(machine.kernel(), inputs, parts.origin, parts.warnings);
-  parts.report = std::move(report);
-  parts.forecast = forecast;
-  parts.training_seconds =
+  notes.boundary = std::move(choice);
+  notes.warnings =
+      fit_warnings(problems, means, parts.training_errors, std::nullopt, notes.boundary, labels);
+  warn_of_inputs(machine.kernel(), inputs, parts.origin, notes.warnings);
+  notes.report = std::move(report);
+  notes.forecast = forecast;
+  notes.training_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return {Classifier(std::move(parts)), std::move(posteriors)};
+  return {Classifier(std::move(parts), std::move(notes)), std::move(posteriors)};
 }
 
 /// Fits a machine whose centre of mass is that of expectation propagation's posterior, which also
