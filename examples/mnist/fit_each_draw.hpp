@@ -94,12 +94,6 @@ template <class Kernel, class Inputs>
     mean.draw_numbers.push_back(j);
     mean.draw_weights.insert(mean.draw_weights.end(), static_cast<std::size_t>(columns), 1.0);
   }
-  mean.report.converged = true;
-  for (const auto& draw : draws) {
-    mean.report.append(draw.report);
-    mean.training_seconds += draw.training_seconds;
-  }
-  mean.forecast = draws[0].forecast;
   return mean;
 }
 
@@ -141,6 +135,8 @@ template <class Kernel, class MakeSet, bpm::Observer O = bpm::detail::IgnoreProg
   const std::uint64_t count = asked.sampler().draws;
   std::vector<bpm::ClassifierParts<Kernel, Inputs>> draws;
   bpm::SamplerReport ended{.converged = true};
+  bpm::Notes notes{.seed = asked.settings().seed, .chosen = asked.settings().chosen};
+  notes.report.converged = true;
   for (std::uint64_t j = 0; j < count; ++j) {
     Set set = make_set(j);
     bpm::FitSettings settings = asked.settings();
@@ -154,8 +150,8 @@ template <class Kernel, class MakeSet, bpm::Observer O = bpm::detail::IgnoreProg
           bpm::detail::absolute_bias(asked.kernel(), settings, set.inputs, function);
       if (unit > 0) settings.bias = draws[0].bias / unit;
     }
-    const bpm::OneVsRest one(
-        bpm::BayesPointMachine(asked.kernel(), asked.sampler().with_draws(1), std::move(settings)));
+    const bpm::OneVsRest one(bpm::BayesPointMachine(asked.kernel(), asked.sampler().with_draws(1),
+                                                    settings.soft_boundary, settings));
     const auto watch = [&](bpm::Progress now) {
       now = now.of_part(j, count);
       now.draws += j;
@@ -163,7 +159,11 @@ template <class Kernel, class MakeSet, bpm::Observer O = bpm::detail::IgnoreProg
       return bpm::detail::notify(observer, now);
     };
     try {
-      draws.push_back(one.fit(set.inputs, set.labels, watch, stop).parts());
+      const auto fitted = one.fit(set.inputs, set.labels, watch, stop);
+      draws.push_back(fitted.parts());
+      notes.report.append(fitted.report());
+      notes.training_seconds += fitted.notes.training_seconds;
+      if (j == 0) notes.forecast = fitted.forecast();
     } catch (const bpm::Stopped&) {
       if (draws.empty()) throw;
       ended = {.stopped = true, .reason = "stopped"};
@@ -185,10 +185,8 @@ template <class Kernel, class MakeSet, bpm::Observer O = bpm::detail::IgnoreProg
   }
   auto mean = detail::mean_of_draws(std::move(draws), asked.settings().keep_draws, function);
   mean.threads = asked.settings().threads;
-  mean.seed = asked.settings().seed;
-  mean.chosen = asked.settings().chosen;
-  mean.report.append(ended);
-  return bpm::Classifier<Kernel, Inputs>(std::move(mean));
+  notes.report.append(ended);
+  return bpm::Classifier<Kernel, Inputs>(std::move(mean), std::move(notes));
 }
 
 }  // namespace bpm_examples
