@@ -75,7 +75,7 @@ expect("sample(std" "samples(std"
 expect("plan()" "plans()" "a sampler that sees a cone needs bpm::ConePlan plan() const")
 foreach(hook trial\( limit_as_trials)
   string(REPLACE "trial" "tries" misspelt "${hook}")
-  expect("${hook}" "${misspelt}" "a sampler S with trials needs trial(std::uint64_t) const, void limit_as_trials() and ")
+  expect("${hook}" "${misspelt}" "a sampler S with trials needs trial(std::uint64_t) const and void limit_as_trials()")
 endforeach()
 # Alone, as without State what asks for its members says its sentence too.
 expect("State" "Stat" "a sampler that sees a cone needs a type State, copyable and made empty" ALONE)
