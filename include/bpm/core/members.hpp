@@ -54,7 +54,6 @@ struct Bound {
                                   std::numeric_limits<double>::max(), ", must be finite"};
   static constexpr Between positive{std::numeric_limits<double>::min(), finite.most,
                                     ", must be positive and finite"};
-  static constexpr Between not_negative{0, finite.most, ", must be finite and not negative"};
   /// Bounds of a counter.
   static constexpr Between counted{0, 0x1p62, ", which nothing has counted"};
   static constexpr Rows per_point{Rows::Of::points, 1, false};

@@ -84,7 +84,6 @@ class DrawMean {
     visit("kept", self.kept_);
     visit("left_out", self.left_out_);
   }
-  void after_reading(std::ptrdiff_t /*points*/) const;
 
   [[nodiscard]] static std::size_t bytes_needed(std::ptrdiff_t points);
 
@@ -156,13 +155,6 @@ BPM_INLINE double DrawMean::norm() const {
     squared += coefficient(i) * output(i);
   }
   return std::sqrt(std::max(0.0, squared));
-}
-
-BPM_INLINE void DrawMean::after_reading(std::ptrdiff_t /*points*/) const {
-  const char* const f = "DrawMean";
-  check_size(f, "kept", kept_.size(), keep_ ? count_ : 0, "one per draw where draws are kept");
-  check(left_out_.size() <= count_, f, "left_out", "is of ", left_out_.size(),
-        " draws, more than there are");
 }
 
 BPM_INLINE std::size_t DrawMean::bytes_needed(std::ptrdiff_t points) {
