@@ -244,7 +244,7 @@ template <class T, class Sampler>
           {.relative_lambda = lambda, .one_against_one = settings.one_against_one});
     }
   }
-  if (values.size() == 0) return choice;
+  if (values.size() == 0) return choice;  // Too few points to judge by.
   const auto observer = [&](const Progress& now) { return control.go_on(now); };
   StageProgress<decltype(observer)> stage{observer, "choosing the soft boundary"};
   const RunControl watched{std::ref(stage), control.stop, control.threads};

@@ -91,7 +91,7 @@ class LabelList {
   return classes;
 }
 
-/// Checks labels likewise, and that there are two classes unless there may be more; returns them.
+/// Checks labels as `check_labels` does, and that there are two classes unless there may be more.
 [[nodiscard]] inline std::vector<int> check_classes(std::ptrdiff_t inputs,
                                                     std::span<const int> labels, bool any_number,
                                                     std::string_view function) {

@@ -100,6 +100,7 @@ struct StoredTraining {
       boundary.insert(boundary.end(), numbers.begin(), numbers.end());
     };
     if (!training.fit_.given_boundary.is_automatic()) {
+      // Once per subproblem, as in the files of before.
       for (std::size_t p = 0; p < training.fit_.problems.size(); ++p) {
         add(*training.fit_.problems.lambda);
       }
