@@ -162,7 +162,12 @@ void check_bytes(const RowMatrix<std::uint8_t>& x, const RowMatrix<std::uint8_t>
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
   const bpm::detail::PreparedInputs<RowMatrix<std::uint8_t>> left(x);
   const bpm::detail::PreparedInputs<RowMatrix<std::uint8_t>> right(z);
+  const RowMatrix<std::uint8_t> zeros = RowMatrix<std::uint8_t>::Zero(x.rows(), x.cols());
+  const bpm::detail::PreparedInputs<RowMatrix<std::uint8_t>> none(zeros);
   for (const bpm::detail::ByteTiles& tiles : bpm::detail::all_byte_tiles()) {
+    // Where one leaves a sum out, that of the tiles before it is not to stand there.
+    check((products_by(bpm::detail::byte_tiles(), none, right).array() == 0).all(), "zeros",
+          x.cols());
     check(products_by(tiles, left, right) == expected, tiles.name, x.cols());
   }
 #endif
@@ -186,6 +191,10 @@ void check_all_bytes() {
     }
     check_bytes(x, z);
   }
+  // Every number of columns up to a panel and more: a part's last one may stand alone.
+  RowMatrix<std::uint8_t> x(6, 7);
+  for (Eigen::Index i = 0; i < 6; ++i) x.row(i).setConstant(static_cast<std::uint8_t>(255 - i));
+  for (Eigen::Index n = 1; n <= 70; ++n) check_bytes(x, RowMatrix<std::uint8_t>::Constant(n, 7, 3));
 }
 
 }  // namespace

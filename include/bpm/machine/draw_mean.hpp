@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
@@ -15,6 +16,25 @@
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
+
+/// Throws unless `points` of a draw ascend below `all` and have a finite value each.
+inline void check_points(std::uint64_t number, std::ptrdiff_t all,
+                         std::span<const PointIndex> points, std::span<const double> values,
+                         const char* point, const char* value) {
+  const auto require = [&](bool holds, const auto&... what) {
+    check(holds, "sampler", "draw", number, " has ", what...);
+  };
+  require(points.size() == values.size(), points.size(), " ", point, "s and ", values.size(), " ",
+          value, "s");
+  PointIndex last = -1;
+  for (std::size_t s = 0; s < points.size(); ++s) {
+    require(points[s] > last && points[s] < all, "the ", point, " ", points[s], " after ", last,
+            ", must ascend below ", all);
+    require(std::isfinite(values[s]), "the ", value, " ", values[s], " at ", points[s],
+            ", must be finite");
+    last = points[s];
+  }
+}
 
 /// A kept draw: a classifier of norm 1 by its dual coefficients.
 struct KeptDraw {
@@ -27,12 +47,12 @@ struct KeptDraw {
   static void visit_members(Self& self, Visit&& visit) {
     visit("number", self.number);
     visit("weight", self.weight, Bound::positive);
-    visit("support", self.support, PointNumbers{});
+    visit("support", self.support);
     visit("coefficients", self.coefficients);
   }
-  void after_reading(std::ptrdiff_t /*points*/) const {
-    check_size("KeptDraw", "coefficients", coefficients.size(), support.size(),
-               "one a support point");
+  /// \throws std::invalid_argument unless the points ascend below `points`, a finite number each.
+  void after_reading(std::ptrdiff_t points) const {
+    check_points(number, points, support, coefficients, "support point", "coefficient");
   }
 };
 
@@ -84,7 +104,6 @@ class DrawMean {
     visit("kept", self.kept_);
     visit("left_out", self.left_out_);
   }
-  void after_reading(std::ptrdiff_t /*points*/) const;
 
   [[nodiscard]] static std::size_t bytes_needed(std::ptrdiff_t points);
 
@@ -158,13 +177,6 @@ BPM_INLINE double DrawMean::norm() const {
   return std::sqrt(std::max(0.0, squared));
 }
 
-BPM_INLINE void DrawMean::after_reading(std::ptrdiff_t /*points*/) const {
-  const char* const f = "DrawMean";
-  check_size(f, "kept", kept_.size(), keep_ ? count_ : 0, "one per draw where draws are kept");
-  check(left_out_.size() <= count_, f, "left_out", "is of ", left_out_.size(),
-        " draws, more than there are");
-}
-
 BPM_INLINE std::size_t DrawMean::bytes_needed(std::ptrdiff_t points) {
   return 2 * static_cast<std::size_t>(points) * sizeof(double);
 }
@@ -183,21 +195,10 @@ BPM_INLINE void DrawMean::check_draw(const Draw& draw) const {
   if (draw.part == DrawPart::outputs) return;
   require(std::isfinite(draw.weight) && draw.weight > 0, "the weight ", draw.weight,
           ", must be positive and finite");
-  const auto check_points = [&](std::span<const PointIndex> points, std::span<const double> values,
-                                const char* point, const char* value) {
-    require(points.size() == values.size(), points.size(), " ", point, "s and ", values.size(), " ",
-            value, "s");
-    PointIndex last = -1;
-    for (std::size_t s = 0; s < points.size(); ++s) {
-      require(points[s] > last && points[s] < size(), "the ", point, " ", points[s], " after ",
-              last, ", must ascend below ", size());
-      require(std::isfinite(values[s]), "the ", value, " ", values[s], " at ", points[s],
-              ", must be finite");
-      last = points[s];
-    }
-  };
-  check_points(draw.support, draw.coefficients, "support point", "coefficient");
-  check_points(draw.left_out, draw.left_out_outputs, "point left out", "output");
+  check_points(draw.number, size(), draw.support, draw.coefficients, "support point",
+               "coefficient");
+  check_points(draw.number, size(), draw.left_out, draw.left_out_outputs, "point left out",
+               "output");
 }
 
 #endif

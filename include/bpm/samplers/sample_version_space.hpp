@@ -37,10 +37,10 @@ constexpr void require_sampler() {
   static_assert(HasMemoryNeed<S>,
                 "a sampler needs bpm::MemoryNeed memory_need(const bpm::RunSize&) const");
   if constexpr (HasTraits<S>) {
-    static_assert(!S::traits.takes_label_noise || HasWithLabelNoise<S>,
+    static_assert(HasWithLabelNoise<S>,
                   "a sampler S that takes label noise needs S with_label_noise(double) const");
     static_assert(
-        !S::traits.has_trials || HasTrials<S>,
+        HasTrials<S>,
         "a sampler S with trials needs trial(std::uint64_t) const and void limit_as_trials()");
     if constexpr (S::traits.sees == SamplerTraits::Sees::kernel_values) {
       static_assert(std::convertible_to<decltype(S::draws), std::uint64_t>,

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
@@ -249,30 +250,24 @@ concept DrawSink = std::invocable<S&, const Draw&>;
 using AnySink = std::function<void(const Draw&)>;
 
 template <class S>
-concept HasTraits = requires {
-  requires std::same_as<decltype(S::traits), const SamplerTraits>;
-  typename std::bool_constant<S::traits.computes_blocks>;
-};
+concept HasTraits = std::same_as<decltype(S::traits), const SamplerTraits> &&
+                    requires { typename std::bool_constant<S::traits.computes_blocks>; };
 template <class S>
 concept HasDraws = requires(S& settings) { settings.draws = std::uint64_t{1}; };
 template <class S>
-concept HasCheckSettings = requires(const S& sampler) {
-  { sampler.check_settings() } -> std::same_as<void>;
-};
+concept HasCheckSettings = std::is_void_v<decltype(std::declval<const S&>().check_settings())>;
 template <class S>
-concept HasWithDraws = requires(const S& sampler) {
-  { sampler.with_draws(std::uint64_t{1}) } -> std::same_as<S>;
-};
+concept HasWithDraws =
+    std::same_as<decltype(std::declval<const S&>().with_draws(std::uint64_t{1})), S>;
 template <class S>
-concept HasMemoryNeed = requires(const S& sampler) {
-  { sampler.memory_need(RunSize{}) } -> std::same_as<MemoryNeed>;
-};
+concept HasMemoryNeed =
+    std::same_as<decltype(std::declval<const S&>().memory_need(RunSize{})), MemoryNeed>;
 template <class S>
-concept HasWithLabelNoise = requires(const S& sampler) {
-  { sampler.with_label_noise(0.1) } -> std::same_as<S>;
-};
+concept HasWithLabelNoise =
+    !S::traits.takes_label_noise ||
+    std::same_as<decltype(std::declval<const S&>().with_label_noise(0.1)), S>;
 template <class S>
-concept HasTrials = requires(S& changed, const S& sampler) {
+concept HasTrials = !S::traits.has_trials || requires(S& changed, const S& sampler) {
   sampler.trial(std::uint64_t{1});
   { changed.limit_as_trials() } -> std::same_as<void>;
 };
@@ -282,9 +277,7 @@ concept HasKernelSample = requires(const S& sampler, std::span<const V> spaces,
   { sampler.sample(spaces, streams, control, to) } -> std::same_as<SamplerReport>;
 };
 template <class S>
-concept HasPlan = requires(const S& sampler) {
-  { sampler.plan() } -> std::same_as<ConePlan>;
-};
+concept HasPlan = std::same_as<decltype(std::declval<const S&>().plan()), ConePlan>;
 template <class S>
 concept HasState =
     std::copyable<typename S::State> && std::default_initializable<typename S::State>;
@@ -322,8 +315,7 @@ concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<c
 template <class S>
 concept SamplerSettings =
     std::copyable<S> && HasTraits<S> && HasDraws<S> && HasCheckSettings<S> && HasWithDraws<S> &&
-    HasMemoryNeed<S> && (HasTrials<S> || !S::traits.has_trials) &&
-    (HasWithLabelNoise<S> || !S::traits.takes_label_noise);
+    HasMemoryNeed<S> && HasTrials<S> && HasWithLabelNoise<S>;
 
 }  // namespace detail
 

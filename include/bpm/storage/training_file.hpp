@@ -152,14 +152,9 @@ struct StoredTraining {
 
   template <class T>
   static void take_boundary(T& training) {
-    const bool chooses = training.fit_.settings.soft_boundary.is_automatic();
-    check(training.fit_.boundary.has_value() == chooses, "training", "boundary",
-          chooses ? "is missing, must have been chosen" : "is there, but was not to be chosen");
-    if (!chooses) return;
-    static_cast<void>(
-        begun_choice(*training.fit_.boundary,
-                     std::remove_cvref_t<decltype(training.fit_.sampler)>::traits.takes_label_noise,
-                     "training"));
+    if (!training.fit_.settings.soft_boundary.is_automatic()) return;
+    check(training.fit_.boundary.has_value(), "training", "boundary",
+          "is missing, must have been chosen");
     training.fit_.take_boundary(*training.fit_.boundary);
     resolve_lambda(training);
   }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
-#include "bpm/core/errors.hpp"
 #include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/row_products.hpp"
@@ -126,47 +124,18 @@ class GeodesicBall {
     visit("rest", self.rest_, Bound::per_coordinate);
     visit("jumps", self.jumps_);
     visit("burn_in", self.burn_in_);
-    visit("facet_index", self.facet_.index, PointNumbers{});
-    visit("facet_towards", self.facet_.towards, Bound::finite);
-    visit("facet_distance", self.facet_.distance, Bound::not_negative);
-    visit("until_refresh", self.until_refresh_,
-          Between{-1, std::numeric_limits<double>::infinity()});
+    visit("facet_index", self.facet_.index);
+    visit("facet_towards", self.facet_.towards);
+    visit("facet_distance", self.facet_.distance);
+    visit("until_refresh", self.until_refresh_);
     visit("spacing", self.spacing_, Bound::positive);
-    visit("path", self.path_, Bound::not_negative);
+    visit("path", self.path_);
     visit("bounces", self.bounces_, Bound::counted);
     visit("refreshes", self.refreshes_, Bound::counted);
     visit("repairs", self.repairs_, Bound::counted);
     visit("burnt", self.burnt_, Bound::counted);
     visit("events", self.events_, Bound::counted);
     visit("refreshes_since", self.refreshes_since_, Bound::counted);
-  }
-
-  /// Checks a ball that was read. \throws std::invalid_argument on inconsistent numbers, since with
-  /// some a chain would never end. Cost: the products of its vectors.
-  void check_ball(const Cone& cone, const GeodesicSettings& settings) {
-    check_unit("position", b_.span());
-    if (cone.rank() == 1) return;
-    check_unit("direction", v_.span());
-    check_unit("inside", inside_.span());
-    const double along = dot(b_.data(), v_.data(), cone.stride());
-    check(std::abs(along) <= 1e-6, "chain", "direction", "has the part ", along,
-          " along the position, must be across");
-    check_outputs("outputs", cone, b_.data(), d());
-    check_outputs("outputs of the direction", cone, v_.data(), nu());
-    // A ball outside could bounce for ever, and so could one whose path to the next draw is longer
-    // than half a turn per bounce.
-    for (const Buffer<double>* x : {&b_, &inside_}) {
-      const auto [smallest, where] = cone.smallest_output(x->span());
-      check(smallest >= -1e-9 * cone.row_norm(where), "chain", "position", "has the signed output ",
-            smallest, " at point ", where, ", must not be negative");
-    }
-    check(spacing_ <= 4 * static_cast<double>(settings.bounces_per_draw), "chain", "spacing", "is ",
-          spacing_, ", must be below half a turn a bounce");
-    const double scale = 1e-6 * cone.row_norm(facet_.index);
-    check(facet_.towards < 0 || (std::abs(facet_.towards + nu()[facet_.index]) <= scale &&
-                                 std::abs(facet_.distance - d()[facet_.index]) <= scale),
-          "chain", "facet", "lies at ", facet_.distance, ", but the output there is ",
-          d()[facet_.index]);
   }
 
   /// Signed outputs of the ball and of its direction, up to date.

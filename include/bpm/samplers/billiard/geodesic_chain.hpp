@@ -218,14 +218,18 @@ class GeodesicChain : GeodesicBall {
     using Ball = std::conditional_t<std::is_const_v<Self>, const GeodesicBall, GeodesicBall>;
     GeodesicBall::visit_members(static_cast<Ball&>(self), visit);
   }
-  /// Completes a chain that was read. \throws std::invalid_argument as `check_ball`.
+  /// Completes a chain that was read. What it stands on may be any finite numbers: a ball that they
+  /// lead outside goes on from `inside_`. \throws std::invalid_argument unless that is inside.
   void take_up(const Cone& cone, const GeodesicSettings& settings) {
     settings_ = settings;
     still_ = cone.rank() == 1;
     sampling_ = true;
+    check_position(cone, inside_.span(), true);
+    facet_.index = std::clamp<std::ptrdiff_t>(facet_.index, 0, cone.points() - 1);
+    // Half a turn a bounce at most, or a draw would never be reached.
+    spacing_ = std::min(spacing_, 4 * static_cast<double>(settings.bounces_per_draw));
     until_draw_ = spacing_;
     clock_.restart(stop());
-    check_ball(cone, settings);
     directions_.block().take_up(cone, false);
   }
 
@@ -291,6 +295,9 @@ class GeodesicChain : GeodesicBall {
         anchor(cone);
         make_orthonormal();
         set_outputs(cone);
+        // A ball outside could bounce for ever; only one that was read can be there.
+        const double* least = std::min_element(d(), d() + cone.points());
+        if (!(*least >= -1e-6 * cone.row_norm(least - d()))) restart(cone);
       }
     }
     return false;

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
@@ -132,23 +131,15 @@ class TangentDirections {
 
 inline constexpr unsigned most_chains = 1024;
 
-/// Throws unless `outputs` are those of x, `stride()` long, up to accumulated rounding.
-inline void check_outputs(std::string_view name, const Cone& cone, const double* x,
-                          const double* outputs) {
-  const double norm = std::sqrt(dot(x, x, cone.stride()));
-  std::vector<double> right(static_cast<std::size_t>(cone.points()));
-  cone.outputs(x, right.data());
-  for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
-    const double expected = right[static_cast<std::size_t>(i)];
-    check(std::abs(outputs[i] - expected) <= 1e-6 * norm * cone.row_norm(i), "chain", name, "at ",
-          i, " is ", outputs[i], ", but the coordinates' is ", expected);
-  }
-}
-
-/// Throws unless the norm of x is 1.
-inline void check_unit(std::string_view name, std::span<const double> x) {
+/// Throws unless x has norm 1 and, with `inside`, lies inside version space: chains that were read
+/// and stand elsewhere need not end.
+inline void check_position(const Cone& cone, std::span<const double> x, bool inside) {
   const double squared = dot(x.data(), x.data(), std::ssize(x));
-  check(std::abs(squared - 1) <= 1e-6, "chain", name, "has a square of ", squared, ", must be 1");
+  check(std::abs(squared - 1) <= 1e-6, "chain", "position", "has a square of ", squared,
+        ", must be 1");
+  const auto [smallest, where] = cone.smallest_output(x);
+  check(!inside || smallest > 0, "chain", "position", "has the signed output ", smallest,
+        " at point ", where, ", must be positive without noise");
 }
 
 /// State of the chains of a run, from which another run continues exactly: 5 draws and 5 more are

@@ -191,22 +191,17 @@ class GibbsChain {
     settings_ = settings;
     burn_in_left_ = 0;
     mean_chi_ = mean_chi(cone.rank());
-    check_unit("position", state_.x);
+    state_.hard = settings.label_noise == 0;
+    check_position(cone, state_.x, state_.hard);
     state_.d.assign(static_cast<std::size_t>(cone.output_stride()), 0.0);
     cone.outputs(state_.x.data(), state_.d.data());
     directions_.block().take_up(cone, true);
-    state_.hard = settings.label_noise == 0;
     state_.next_d = state_.d;
-    if (!state_.hard) {
+    if (state_.hard) {
+      state_.remember();
+    } else {
       penalty_ = {GibbsPenalty::beta_of(settings.label_noise), cone.points()};
-      return;
     }
-    for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
-      const double d = state_.d[static_cast<std::size_t>(i)];
-      check(d > 0, "chain", "position", "has the signed output ", d, " at point ", i,
-            ", must be positive without noise");
-    }
-    state_.remember();
   }
 
  private:
