@@ -57,7 +57,6 @@ TEXT
       inline_header("bpm/gaussian_process.hpp")
       inline_header("bpm/data.hpp")
       inline_header("bpm/images.hpp")
-      inline_header("bpm/storage/draw_store.hpp")
     }'
 } | cat -s >"$1.part"
 mv "$1.part" "$1"

@@ -5,7 +5,6 @@
 #include "bpm/bpm.hpp"
 #include "bpm/data.hpp"
 #include "bpm/images.hpp"
-#include "bpm/storage/draw_store.hpp"
 
 #include <Eigen/SparseCore>
 #include <cstddef>

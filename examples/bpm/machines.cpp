@@ -23,8 +23,8 @@
 #include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/selection/choose.hpp"
 #include "bpm/selection/cross_validate.hpp"
-#include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/training_file.hpp"
+#include "common/checkpoint.hpp"
 #include "common/program.hpp"
 #include "fit.hpp"
 #include "model.hpp"
@@ -41,15 +41,27 @@ using Machine = bpm::OneVsRest<bpm::RuntimeKernel, Sampler>;
 
 /// Refuses what another run has left, unless this one is to go on with it.
 void check_checkpoint(const FitTask& task) {
-  namespace fs = std::filesystem;
-  if (task.resume || !fs::exists(task.checkpoint)) return;
-  if (!fs::is_directory(task.checkpoint)) {
-    throw UsageError("--checkpoint: '" + task.checkpoint.string() + "' is no folder");
-  }
-  if (!fs::is_empty(task.checkpoint)) {
+  if (task.checkpoint.empty()) return;
+  if (std::filesystem::exists(training_file(task.checkpoint)) && !task.resume) {
     throw UsageError("--checkpoint: '" + task.checkpoint.string() +
-                     "' is not empty: go on with --resume, or name another folder");
+                     "' holds a training: go on with --resume, or name another folder");
   }
+}
+
+/// Fits the machine, in parts where a folder keeps its training. The first is of as many draws as
+/// threads can make at once; of a chain, which runs alone and whose parts factor the kernel matrix
+/// again, a tenth of all.
+template <class Sampler, class I>
+[[nodiscard]] auto fit_one(const Machine<Sampler>& machine, const FitTask& task, const I& inputs,
+                           std::span<const int> labels, const Watch& watch) {
+  if (task.checkpoint.empty()) return machine.fit(inputs, labels, watch);
+  const auto draws = std::optional<std::uint64_t>(machine.sampler().draws).value();
+  const std::uint64_t first =
+      std::same_as<Sampler, bpm::PermutedPerceptron> ? task.settings.threads : draws / 10;
+  return fit_by_parts(
+      machine, inputs, labels, {.draws = draws, .first = std::max<std::uint64_t>(1, first)},
+      read_training(task.checkpoint), watch,
+      [&](const auto& training) { bpm::save(training, training_file(task.checkpoint)); });
 }
 
 /// The machine with the best of the biases, with the soft boundary that it was best with, and one
@@ -77,11 +89,11 @@ template <class Sampler, class I>
   return std::nullopt;
 }
 
-/// fit(machine) makes the classifier of the machine that is given, or chosen.
-template <class Sampler, class I, class Fit>
+/// The classifier of the machine that is given, or chosen.
+template <class Sampler, class I>
 [[nodiscard]] FitOutcome fit_or_choose(const Sampler& sampler, const FitTask& task, const I& inputs,
-                                       std::span<const int> labels, const Watch& watch,
-                                       const Fit& fit) {
+                                       std::span<const int> labels, const Watch& watch) {
+  check_checkpoint(task);
   FitOutcome outcome;
   Machine<Sampler> machine(bpm::BayesPointMachine(task.kernels.front(), sampler, task.settings));
   if (task.choosing) {
@@ -136,7 +148,7 @@ template <class Sampler, class I, class Fit>
                            found.fold_rows};
     if (!task.biases.empty()) outcome.bias = chosen.bias;
     outcome.one_against_one = chosen.one_against_one;
-    if (task.fit) outcome.model = Model{fit(choice.machine)};
+    if (task.fit) outcome.model = Model{fit_one(choice.machine, task, inputs, labels, watch)};
     return outcome;
   }
   if (!task.biases.empty()) {
@@ -158,63 +170,17 @@ template <class Sampler, class I, class Fit>
     outcome.out_of_fold = {left_out.error(weighted ? bpm::FittedSlope{} : slope), slope.loss,
                            slope.slope, slope.offsets, left_out.points.size()};
   }
-  if (task.fit) outcome.model = Model{fit(machine)};
+  if (task.fit) outcome.model = Model{fit_one(machine, task, inputs, labels, watch)};
   return outcome;
 }
 
-/// Permuted perceptrons, with a folder for their draws if one is named.
-template <class I>
-[[nodiscard]] FitOutcome fit_perceptrons(const FitTask& task, const I& inputs,
-                                         std::span<const int> labels, const Watch& watch) {
-  const bpm::PermutedPerceptron sampler{.draws = task.draws.value_or(10)};
-  if (!task.checkpoint.empty()) check_checkpoint(task);
-  return fit_or_choose(sampler, task, inputs, labels, watch, [&](const auto& machine) {
-    if (task.checkpoint.empty()) return machine.fit(inputs, labels, watch);
-    const bpm::CheckpointedPerceptron kept{sampler, task.checkpoint};
-    return Machine<bpm::CheckpointedPerceptron>(
-               bpm::BayesPointMachine(machine.kernel(), kept, machine.settings()))
-        .fit(inputs, labels, watch);
-  });
-}
-
 using Doubles = bpm::RowMatrix<double>;
-
-/// The draws of chains in ten parts, of which each leaves a file to go on from: what Ctrl-C ends is
-/// made again from there. The model is that of one run.
-template <class Sampler>
-[[nodiscard]] auto fit_by_parts(const Machine<Sampler>& machine, const FitTask& task,
-                                const Doubles& inputs, std::span<const int> labels,
-                                const Watch& watch) {
-  check_checkpoint(task);
-  std::filesystem::create_directories(task.checkpoint);
-  const std::filesystem::path file = task.checkpoint / "chains";
-  const std::uint64_t wanted = machine.sampler().draws.value();
-  const std::uint64_t part = std::max<std::uint64_t>(1, wanted / 10);
-  const Machine<Sampler> first(bpm::BayesPointMachine(
-      machine.kernel(), machine.sampler().with_draws(std::min(part, wanted)), machine.settings()));
-  auto training = std::filesystem::exists(file) ? bpm::resume(first, inputs, labels, file)
-                                                : first.train(inputs, labels, watch);
-  while (!training.report().stopped) {
-    bpm::save(training, file);
-    const std::uint64_t done = training.report().draws;
-    if (done >= wanted) break;
-    try {
-      training.add_draws(std::min(part, wanted - done), watch);
-    } catch (const bpm::Stopped&) {
-      break;  // Before the first draw of this part.
-    }
-  }
-  return training.classifier();
-}
 
 template <class Sampler>
 [[nodiscard]] FitOutcome fit_chains(Sampler sampler, const FitTask& task, const Doubles& inputs,
                                     std::span<const int> labels, const Watch& watch) {
   sampler.draws = task.draws.value_or(100);
-  return fit_or_choose(sampler, task, inputs, labels, watch, [&](const auto& machine) {
-    return task.checkpoint.empty() ? machine.fit(inputs, labels, watch)
-                                   : fit_by_parts(machine, task, inputs, labels, watch);
-  });
+  return fit_or_choose(sampler, task, inputs, labels, watch);
 }
 
 /// Of all kernels and boundaries the one with the largest evidence.
@@ -336,7 +302,8 @@ FitOutcome fit_machine(const FitTask& task, const Inputs& inputs, std::span<cons
           }
           if (task.sampler == "ep") return fit_posterior(task, rows, labels, watch);
         }
-        return fit_perceptrons(task, rows, labels, watch);
+        return fit_or_choose(bpm::PermutedPerceptron{.draws = task.draws.value_or(10)}, task, rows,
+                             labels, watch);
       },
       inputs);
 }

@@ -1067,7 +1067,8 @@ void run_train(const TrainOptions& given) {
   if (!options.common.plot.empty()) {
     draw_choice(task, report, outcome, data.train.name, options.common.plot);
   }
-  if (report.facts && report.facts->report.stopped) {
+  if (report.facts && report.facts->report.stopped &&
+      report.facts->report.draws < report.draws_wanted) {
     throw Interrupted("stopped after " + std::to_string(report.facts->report.draws) + " of " +
                       std::to_string(report.draws_wanted) + " draws; the model is theirs");
   }

@@ -15,6 +15,9 @@ foreach(options "--cost" "--checkpoint;${folder}" "--checkpoint;${folder}" "--in
     message(FATAL_ERROR "${options}: ${status}\n${out}${errors}")
   endif()
 endforeach()
+if(NOT EXISTS "${folder}/training")
+  message(FATAL_ERROR "--checkpoint ${folder} left no training")
+endif()
 file(REMOVE_RECURSE "${folder}")
 
 function(refused expected)

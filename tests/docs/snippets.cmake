@@ -33,7 +33,7 @@ if(number EQUAL 0)
   message(FATAL_ERROR "${PAGE} shows no \`\`\`cpp block")
 endif()
 
-set(headers "#include <algorithm>\n#include <cmath>\n#include <iostream>\n#include <limits>\n#include <string>\n#include <vector>\n#include <bpm/bpm.hpp>\n#include <bpm/data.hpp>\n#include <bpm/gaussian_process.hpp>\n#include <bpm/images.hpp>\n#include <bpm/storage/draw_store.hpp>\n")
+set(headers "#include <algorithm>\n#include <cmath>\n#include <iostream>\n#include <limits>\n#include <string>\n#include <vector>\n#include <bpm/bpm.hpp>\n#include <bpm/data.hpp>\n#include <bpm/gaussian_process.hpp>\n#include <bpm/images.hpp>\n")
 if(whole STREQUAL "")
   set(program "${headers}\n${before}\nnamespace {\n${functions}}  // namespace\n\nint main() {\n${calls}}\n")
 else()

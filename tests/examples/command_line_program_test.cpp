@@ -941,54 +941,69 @@ TEST_CASE("bpm: what cannot be done ends with status 1 and what to do", "[exampl
   refuse("predict ep unlabelled.csv new", "posterior.0.mean");
 }
 
-TEST_CASE("bpm: Ctrl-C ends with the model so far, and --resume with that of one run",
+TEST_CASE("bpm: Ctrl-C ends with the model so far, kill with none, --resume with that of one run",
           "[examples]") {
   const Garden garden;
   garden.write("near.csv", Flowers(600, 6, 3.0).csv());
   const std::string folder = garden.path("draws");
   for (const char* sampler : {"perceptron", "billiard"}) {
-    CAPTURE(sampler);
-    const std::vector<std::string> words{"train",
-                                         garden.path("near.csv"),
-                                         garden.path("cut.model"),
-                                         "--soft-boundary",
-                                         "0.3",
-                                         "--sampler",
-                                         sampler,
-                                         "--draws",
-                                         "200",
-                                         "--threads",
-                                         "1",
-                                         "--quiet",
-                                         "--checkpoint",
-                                         folder};
-    std::filesystem::remove(garden.path("cut.model"));
-    int status = 0;
-    {
-      ChildProcess child(bpm_program, words);
-      // Once a draw is kept, or the run has ended, which it may.
-      for (int wait = 0; wait < 30000 && !std::filesystem::exists(garden.path("cut.model"));
-           ++wait) {
-        if (std::filesystem::exists(folder) && !std::filesystem::is_empty(folder)) break;
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::vector<std::string> words{"train",
+                                   garden.path("near.csv"),
+                                   garden.path("whole.model"),
+                                   "--soft-boundary",
+                                   "0.3",
+                                   "--sampler",
+                                   sampler,
+                                   "--draws",
+                                   "200",
+                                   "--threads",
+                                   "1",
+                                   "--quiet"};
+    CHECK(run_bpm(words).status == 0);
+    words.insert(words.end(), {"--checkpoint", folder});
+    for (const int signal : {SIGINT, SIGKILL}) {
+      CAPTURE(sampler, signal);
+      words[2] = garden.path("cut.model");
+      std::filesystem::remove(garden.path("cut.model"));
+      {
+        ChildProcess child(bpm_program, words);
+        // Once draws are kept, or the run has ended, which it may.
+        for (int wait = 0; wait < 30000 && !std::filesystem::exists(garden.path("cut.model"));
+             ++wait) {
+          if (std::filesystem::exists(folder) && !std::filesystem::is_empty(folder)) break;
+          std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+        child.send(signal);
+        const int status = child.wait();
+        CAPTURE(child.errors());
+        CHECK((status == (signal == SIGINT ? 130 : 1000 + SIGKILL) || status == 0));
+        if (status == 130) CHECK_THAT(child.errors(), ContainsSubstring("stopped "));
       }
-      child.send(SIGINT);
-      status = child.wait();
-      CAPTURE(child.errors());
-      CHECK((status == 130 || status == 0));
-      if (status == 130) CHECK_THAT(child.errors(), ContainsSubstring("stopped "));
+      std::vector<std::string> again = words;
+      again.push_back("--resume");
+      again[2] = garden.path("resumed.model");
+      CHECK(run_bpm(again).status == 0);
+      CHECK(garden.predicted("resumed.model", "unlabelled.csv") ==
+            garden.predicted("whole.model", "unlabelled.csv"));
+      // What it has kept is of that many draws, of these data and settings.
+      CHECK(run_bpm(words).status == 2);
+      again[8] = "100";
+      CHECK(run_bpm(again).status == 2);
+      again[8] = "200";
+      again[4] = "0.4";
+      const BpmOutcome other = run_bpm(again);
+      CHECK(other.status == 1);
+      CHECK_THAT(other.errors, ContainsSubstring("belongs to another run: other soft boundary"));
+      std::filesystem::remove_all(folder);
     }
-    std::vector<std::string> again = words;
-    again.push_back("--resume");
-    again[2] = garden.path("resumed.model");
-    CHECK(run_bpm(again).status == 0);
-    std::vector<std::string> whole(words.begin(), words.end() - 2);
-    whole[2] = garden.path("whole.model");
-    CHECK(run_bpm(whole).status == 0);
-    CHECK(garden.predicted("resumed.model", "unlabelled.csv") ==
-          garden.predicted("whole.model", "unlabelled.csv"));
-    std::filesystem::remove_all(folder);
   }
+  // Single draws, which earlier versions kept, are not taken for a training.
+  garden.write("old/draw-0-0-3.bpm", "x");
+  const BpmOutcome old = run_bpm({"train", garden.path("near.csv"), garden.path("new.model"),
+                                  "--quiet", "--checkpoint", garden.path("old"), "--resume"});
+  CHECK(old.status == 2);
+  CHECK_THAT(old.errors, ContainsSubstring("holds 'draw-0-0-3.bpm' and no training; draws in files "
+                                           "of their own are not read any more: name another"));
 }
 
 TEST_CASE("bpm: a table's columns are matched by the names that the model keeps", "[examples]") {

@@ -74,8 +74,8 @@ struct std::allocator<nlohmann::ordered_json> : faults::JsonAllocator<nlohmann::
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
-#include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/model_file.hpp"
+#include "bpm/storage/training_file.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"
 #include "noted.hpp"
@@ -405,28 +405,27 @@ TEST_CASE("draws added without memory leave a training as it was") {
       bits_of_model, [&] { return added || bits_of_model(target.classifier()) == before; });
 }
 
-TEST_CASE("draws on disk without memory: no file is left that is none, a rerun goes on") {
+TEST_CASE("a fit that is saved as it goes on, without memory: it goes on from the file") {
   const auto& [inputs, labels] = training_points();
   const TemporaryFolder folder;
-  const bpm::CheckpointedPerceptron sampler{{.draws = 2}, folder.path() / "draws"};
-  const auto machine = BayesPointMachine(Gaussian::from_width(1), sampler,
+  const auto file = folder.path() / "training";
+  const auto machine = BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 1},
                                          {.soft_boundary = SoftBoundary::hard(), .threads = 1});
   bool clean = true;
   refuse_each(
-      "fit, draws on disk",
+      "fit, saved after each draw",
       [&] {
-        if (std::exchange(clean, !clean)) std::filesystem::remove_all(folder.path() / "draws");
-        return machine.fit(inputs, labels);
+        if (std::exchange(clean, !clean)) std::filesystem::remove(file);
+        auto training = std::filesystem::exists(file) ? bpm::resume(machine, inputs, labels, file)
+                                                      : machine.train(inputs, labels);
+        while (training.report().draws < 2) {
+          bpm::save(training, file);
+          training.add_draws(1);
+        }
+        return training.classifier();
       },
-      bits_of_model,
-      [&] {
-        if (!std::filesystem::exists(folder.path() / "draws")) return true;
-        const std::filesystem::directory_iterator files(folder.path() / "draws");
-        return std::all_of(begin(files), end(files), [](const auto& file) {
-          return file.path().extension() == ".bpm" || file.path().filename() == "draws.lock";
-        });
-      },
-      0, 3);  // Disks take their time.
+      bits_of_model, [&] { return files_in(folder.path()) <= 1; }, lost_by_json,
+      3);  // Disks take their time.
 }
 
 TEST_CASE("saving without memory leaves the old file whole, and nothing beside it") {

@@ -37,7 +37,6 @@
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
-#include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/gaussian_process_file.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "bpm/storage/stored_features.hpp"
@@ -76,35 +75,6 @@ void read_sparse_svmlight(std::string_view bytes) {
 
 void read_gzip(std::string_view bytes) {
   static_cast<void>(bpm::detail::unpack_gzip(bytes, "f", limit));
-}
-
-/// The body of a file of draws, under a head and before a checksum that are right.
-void read_draws(std::string_view bytes) {
-  static constexpr std::ptrdiff_t points = 5;
-  static constexpr bpm::detail::DrawPiece piece{0, 0, 2};
-  static const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("bpm_fuzz_" + std::to_string(::getpid()));
-  static const bpm::detail::DrawStore store(folder, {}, points);
-  static const std::string head = [] {
-    store.write(
-        {piece,
-         {{{0}, {1}, std::vector<double>(points, 1)}, {{}, {}, std::vector<double>(points, 1)}},
-         {}});
-    std::ifstream in(store.path_of(piece), std::ios::binary);
-    std::string file{std::istreambuf_iterator<char>(in), {}};
-    // What follows the head: of two solutions the support's size, five outputs, the number of
-    // points left out, one support point; the checksum.
-    const std::size_t body = 4 * 8 + 2 * points * 8 + 4 + 8;
-    return file.substr(0, file.size() - body - 8);
-  }();
-  std::string file = head + std::string(bytes);
-  bpm::detail::WordHash hash;
-  hash.add_bytes(file.data(), file.size());
-  hash.add(std::uint64_t{file.size()});
-  const std::uint64_t sum = hash.value();
-  file.append(reinterpret_cast<const char*>(&sum), sizeof sum);
-  std::ofstream(store.path_of(piece), std::ios::binary) << file;
-  static_cast<void>(store.read(piece));
 }
 
 std::vector<std::byte> bytes_of(std::string_view text) {
@@ -259,13 +229,12 @@ constexpr std::array targets{
     Target{"svmlight", read_svmlight},
     Target{"svmlight_sparse", read_sparse_svmlight},
     Target{"gzip", read_gzip},
-    Target{"draws", read_draws},
+    Target{"features", read_features},
     Target{"model", load_model},
     Target{"command_line", parse_command_line},
     Target{"posterior", load_posterior},
     Target{"interpolator", load_interpolator},
     Target{"training", resume_training},
-    Target{"features", read_features},
 };
 
 /// The one that the environment names, if it names one.
@@ -288,7 +257,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     target.feed(bytes);
   } catch (const bpm::DataError&) {
-  } catch (const bpm::CheckpointError&) {
   } catch (const bpm::KernelValueError&) {
   } catch (const bpm_examples::UsageError&) {
   } catch (const bpm_examples::HelpRequested&) {

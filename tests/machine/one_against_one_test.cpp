@@ -367,8 +367,8 @@ TEST_CASE("one against one says what it does not take", "[machine]") {
                                             by_pairs({.soft_boundary = SoftBoundary::relative(1)})))
               .fit(set.inputs, set.labels);
         }) ==
-        "OneVsRest::fit: one_against_one is true, must be false with this sampler: one process, "
-        "without a folder of draws, fits pairs of classes");
+        "OneVsRest::fit: one_against_one is true, must be false with this sampler: one process "
+        "fits pairs of classes");
   // The observer is told of all pairs, and may stop: none may be missing.
   double furthest = 0;
   (void)machine.fit(set.inputs, set.labels,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What works on every compiler, system and architecture: training on 500 points, predicting 100,
-// models and checkpoints on disk. The classes were written down on x86-64.
+// models and trainings on disk. The classes were written down on x86-64.
 
 #include <Eigen/Core>
 #include <cstddef>
@@ -17,7 +17,6 @@
 #include "bpm/bpm.hpp"
 #include "bpm/data.hpp"
 #include "bpm/images.hpp"
-#include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "bpm/storage/training_file.hpp"
 #include "catch.hpp"
@@ -157,32 +156,15 @@ TEST_CASE("platforms: a model saved, loaded and mapped answers as before") {
   CHECK_THROWS_AS(bpm::map<Model>(folder.path()), bpm::DataError);
 }
 
-TEST_CASE("platforms: draws in a folder, one owner at a time, and a training to go on with") {
+TEST_CASE("platforms: a training in a file goes on") {
   const TemporaryFolder folder;
-  const auto fit = [&](std::uint64_t draws) {
-    return byte_machine(bpm::CheckpointedPerceptron{{.draws = draws}, folder.path() / "draws"})
-        .fit(training().inputs, training().labels);
-  };
-  static_cast<void>(fit(4));
-  const auto outputs = fit(10).decision_values(asked().inputs);
-  CHECK(outputs == byte_model().decision_values(asked().inputs));
-
-  {
-    const bpm::detail::FolderLock owner(folder.path() / "draws");
-    CHECK_THROWS_WITH(fit(10), Catch::Matchers::ContainsSubstring("is in use by process"));
-  }
-  // The draws there are read: a damaged one is found.
-  for (const auto& file : std::filesystem::directory_iterator(folder.path() / "draws")) {
-    if (file.path().extension() != ".lock") std::ofstream(file.path()) << "damaged";
-  }
-  CHECK_THROWS_AS(fit(10), bpm::CheckpointError);
-
   const auto machine = byte_machine(bpm::PermutedPerceptron{.draws = 4});
   bpm::save(machine.train(training().inputs, training().labels), folder.path() / "training");
   auto training_again =
       bpm::resume(machine, training().inputs, training().labels, folder.path() / "training");
   training_again.add_draws(6);
-  CHECK(training_again.classifier().decision_values(asked().inputs) == outputs);
+  CHECK(training_again.classifier().decision_values(asked().inputs) ==
+        byte_model().decision_values(asked().inputs));
 }
 
 TEST_CASE("platforms: a table of decimals and words") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Disks that are full, folders that take no file, pipes that nobody reads: for models and for
-// draws.
+// trainings.
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,9 +18,9 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
-#include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/durable_file.hpp"
 #include "bpm/storage/model_file.hpp"
+#include "bpm/storage/training_file.hpp"
 #include "catch.hpp"
 #include "full_disk.hpp"
 #include "message_of.hpp"
@@ -33,17 +33,18 @@ namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
 using test_support::message_of;
 
-/// Makes a model, with its draws in a folder where one is named.
-auto fit_with(const fs::path& draws) {
-  const auto [inputs, labels] = test_support::noisy_rings(60, 2, 0);
-  const bpm::Gaussian kernel = bpm::Gaussian::from_width(0.3);
-  const bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::hard(), .threads = 1};
-  const bpm::PermutedPerceptron plain{.draws = 3};
-  return draws.empty()
-             ? bpm::BayesPointMachine(kernel, plain, settings).fit(inputs, labels)
-             : bpm::BayesPointMachine(kernel, bpm::CheckpointedPerceptron{plain, draws}, settings)
-                   .fit(inputs, labels);
+const test_support::LabelledPoints& points() {
+  static const auto made = test_support::noisy_rings(60, 2, 0);
+  return made;
 }
+
+auto machine_of(std::uint64_t draws) {
+  return bpm::BayesPointMachine(bpm::Gaussian::from_width(0.3),
+                                bpm::PermutedPerceptron{.draws = draws},
+                                {.soft_boundary = bpm::SoftBoundary::hard(), .threads = 1});
+}
+
+auto some_model() { return machine_of(3).fit(points().inputs, points().labels); }
 
 /// Within its scope nothing can be made in the folder; root can all the same.
 class ReadOnly {
@@ -68,13 +69,13 @@ fs::path closed_folder() {
 
 TEST_CASE("a model on a disk that fills, or in a folder that takes none, leaves the old one") {
   using namespace no_room_tests;
-  const auto model = fit_with({});
+  const auto model = some_model();
   const test_support::TemporaryFolder folder;
   const fs::path path = folder.path() / "model";
   const std::string old_text = "what was there";
   folder.write("model", old_text);
   const auto is_old = [&] {
-    return bpm::detail::read_bytes(path, 100).size() == old_text.size() &&
+    return fs::file_size(path) == old_text.size() &&
            std::distance(fs::directory_iterator(folder.path()), {}) == 1;
   };
   {
@@ -115,7 +116,7 @@ TEST_CASE("a model on a disk that fills, or in a folder that takes none, leaves 
 
 TEST_CASE("a stream that takes no more, or that nobody reads, is a failure of the save") {
   using namespace no_room_tests;
-  const auto model = fit_with({});
+  const auto model = some_model();
   if (fs::exists("/dev/full")) {
     std::ofstream full("/dev/full", std::ios::binary);
     REQUIRE(full);
@@ -134,28 +135,36 @@ TEST_CASE("a stream that takes no more, or that nobody reads, is a failure of th
   }
 }
 
-TEST_CASE("draws in a folder that takes none are an error that names it, and a rerun goes on") {
+TEST_CASE("a training where there is no room is an error that names it, and goes on") {
   using namespace no_room_tests;
-  const auto whole = fit_with({});
+  const auto& [inputs, labels] = points();
+  const auto machine = machine_of(1);
+  auto training = machine.train(inputs, labels);
   const test_support::TemporaryFolder folder;
-  folder.write("plain", "x");
-  CHECK_THAT(message_of([&] { static_cast<void>(fit_with(folder.path() / "plain" / "draws")); }),
-             ContainsSubstring("is no folder and cannot be made one"));
+  const fs::path file = folder.path() / "training";
+  CHECK_THAT(message_of([&] { bpm::save(training, folder.path() / "none" / "training"); }),
+             ContainsSubstring("training cannot be written: open: "));
   if (const fs::path closed = closed_folder(); !closed.empty()) {
-    CHECK_THAT(message_of([&] { static_cast<void>(fit_with(closed)); }),
+    CHECK_THAT(message_of([&] { bpm::save(training, closed / "training"); }),
                ContainsSubstring("cannot be written: open: "));
-    CHECK_THAT(message_of([&] { static_cast<void>(fit_with(closed / "draws")); }),
-               ContainsSubstring("is no folder and cannot be made one"));
   }
-  const fs::path draws = folder.path() / "draws";
-  fs::create_directory(draws);
+  bpm::save(training, file);
+  training.add_draws(1);
   if (::geteuid() != 0) {
-    const ReadOnly closed(draws);
-    CHECK_THROWS_AS(static_cast<void>(fit_with(draws)), bpm::CheckpointError);
+    const ReadOnly closed(folder.path());
+    CHECK_THROWS_AS(bpm::save(training, file), bpm::CheckpointError);
   }
   {
     const serialization_tests::FullDisk full(200);
-    CHECK_THROWS_AS(static_cast<void>(fit_with(draws)), bpm::CheckpointError);
+    CHECK_THROWS_AS(bpm::save(training, file), bpm::CheckpointError);
+    CHECK_THAT(message_of([&] { bpm::save(training, file); }),
+               ContainsSubstring("training cannot be written: write: ") &&
+                   ContainsSubstring("what was there before is whole"));
   }
-  CHECK(fit_with(draws).coefficients() == whole.coefficients());
+  // What did not fit is made again, from the last save.
+  auto again = bpm::resume(machine, inputs, labels, file);
+  CHECK(again.report().draws == 1);
+  again.add_draws(2);
+  bpm::save(again, file);
+  CHECK(again.classifier().coefficients() == some_model().coefficients());
 }

@@ -156,7 +156,7 @@ TEST_CASE("numbers that are not finite are refused when a query comes to them, a
   // The last array: the inputs' last row but one is in the third block.
   const float infinite = std::numeric_limits<float>::infinity();
   std::memcpy(bytes.data() + bytes.size() - 7 * sizeof(float), &infinite, sizeof infinite);
-  bpm::detail::write_durably(path, bytes);
+  folder.write("model", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const std::string expected =
       path.string() + ": Classifier: inputs row 1098, column 3 is inf, must be finite";
   CHECK(message_of([&] { (void)bpm::load<FloatModel>(path); }) == expected);
@@ -211,7 +211,7 @@ TEST_CASE("arrays that lie at odd places are loaded, not mapped") {
   ++length;
   std::memcpy(bytes.data(), &length, sizeof length);
   bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(7 + length), std::byte{' '});
-  bpm::detail::write_durably(path, bytes);
+  folder.write("model", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   CHECK(bpm::model_bytes(bpm::load<FloatModel>(path)) == bpm::model_bytes(model));
   CHECK(mapped_refusal(path) ==
         path.string() +

@@ -38,7 +38,7 @@ struct ClusterOptions {
   add_whole_option(app, "--draws", options.draws, "Classifiers a class to draw (default: 10)", 1,
                    1'000'000'000);
   app.add_option("--checkpoint", options.checkpoint,
-                 "Keep finished draws in this folder, and go on from those that are there")
+                 "Save the training in this folder as it goes on, and go on from one that is there")
       ->type_name("DIR")
       ->check(CLI::Validator(
           [](const std::string& name) { return name.empty() ? "the name is empty" : ""; }, ""));

@@ -5,8 +5,11 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "bpm/core/random.hpp"
@@ -15,14 +18,14 @@
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
+#include "bpm/storage/training_file.hpp"
+#include "common/checkpoint.hpp"
 #include "common/digest.hpp"
 #include "common/machine_info.hpp"
 #include "common/pixels.hpp"
 #ifdef BPM_CLUSTER_MPI
 #include "bpm/cluster/distributed_perceptron.hpp"
 #include "bpm/cluster/sharded_one_vs_rest.hpp"
-#else
-#include "bpm/storage/draw_store.hpp"
 #endif
 
 namespace bpm_examples {
@@ -53,6 +56,41 @@ auto windowed_machine(const Kernel& kernel, const Sampler& sampler, const Cluste
   settings.memory = std::numeric_limits<std::size_t>::max();
   settings.strategy = bpm::Strategy::windowed;
   return bpm::OneVsRest(bpm::BayesPointMachine(kernel, sampler, settings));
+}
+
+/// Returns the text of the first rank on all ranks.
+[[nodiscard]] std::string shared_by_ranks(std::string text) {
+#ifdef BPM_CLUSTER_MPI
+  std::uint64_t size = text.size();
+  MPI_Bcast(&size, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  text.resize(size);
+  constexpr std::uint64_t most = std::uint64_t{1} << 30U;
+  for (std::uint64_t at = 0; at < size; at += most) {
+    MPI_Bcast(text.data() + at, static_cast<int>(std::min(most, size - at)), MPI_BYTE, 0,
+              MPI_COMM_WORLD);
+  }
+#endif
+  return text;
+}
+
+/// Collective: fits, in parts with one draw a thread where the first rank keeps the training, which
+/// is that of all ranks, in a folder.
+template <class Machine, class Inputs>
+[[nodiscard]] auto fit_together(const Machine& machine, const ClusterOptions& options,
+                                const ClusterJob& job, const Inputs& inputs,
+                                std::span<const int> labels,
+                                const std::function<bool(const bpm::Progress&)>& progress) {
+  if (options.checkpoint.empty()) return machine.fit(inputs, labels, progress);
+  const bool first = job.rank() == 0;
+  const FitParts parts{.draws = options.draws,
+                       .first = static_cast<std::uint64_t>(job.size()) *
+                                static_cast<std::uint64_t>(std::max(1, options.common.threads)),
+                       .brief = 0};  // All ranks make the same parts, whatever their clocks.
+  return fit_by_parts(machine, inputs, labels, parts,
+                      shared_by_ranks(first ? read_training(options.checkpoint) : ""), progress,
+                      [&](const auto& training) {
+                        if (first) bpm::save(training, training_file(options.checkpoint));
+                      });
 }
 
 template <class Fitted>
@@ -101,16 +139,12 @@ ClusterRun train_on_cluster(const ClusterOptions& options, const ClusterJob& job
           settings.threads = static_cast<unsigned>(options.common.threads);
           finish(bpm::ShardedOneVsRest(kernel, draws, settings).fit(inputs, labels, progress));
         } else {
-          const bpm::DistributedPerceptron sampler{draws, MPI_COMM_WORLD, options.checkpoint};
-          finish(windowed_machine(kernel, sampler, options).fit(inputs, labels, progress));
+          const auto machine = windowed_machine(kernel, bpm::DistributedPerceptron{draws}, options);
+          finish(fit_together(machine, options, job, inputs, labels, progress));
         }
 #else
-        if (!options.checkpoint.empty()) {
-          const bpm::CheckpointedPerceptron sampler{draws, options.checkpoint};
-          finish(windowed_machine(kernel, sampler, options).fit(inputs, labels, progress));
-        } else {
-          finish(windowed_machine(kernel, draws, options).fit(inputs, labels, progress));
-        }
+        finish(fit_together(windowed_machine(kernel, draws, options), options, job, inputs, labels,
+                            progress));
 #endif
         return run;
       });

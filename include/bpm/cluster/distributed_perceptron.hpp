@@ -8,10 +8,8 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -29,7 +27,6 @@
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/perceptron/piece_runs.hpp"
 #include "bpm/samplers/sampler.hpp"
-#include "bpm/storage/draw_store.hpp"
 #include "bpm/storage/run_identity.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
@@ -59,14 +56,7 @@ class DistributedRun {
       add_run(run, settings_, spaces_, streams_.seed, scratch_, control_.left_out_draws);
     });
     check_ranks(run);
-    std::vector<DrawPiece> stored;
-    together(ranks_, [&] {
-      if (settings_.checkpoint.empty()) return;
-      store_ = std::make_unique<DrawStore>(settings_.checkpoint, run, spaces_[0].size(),
-                                           control_.chosen_lambda);
-      stored = store_->list();
-    });
-    plan(stored);
+    plan();
   }
 
   template <class Sink>
@@ -79,15 +69,11 @@ class DistributedRun {
                                done = now.fraction;
                                return true;
                              },
-                             stop.get_token(),
-                             control_.threads,
-                             control_.draws_at_once,
-                             control_.chosen_lambda,
+                             stop.get_token(), control_.threads, control_.draws_at_once,
                              control_.left_out_draws};
     const PieceTasks tasks(tasks_);
     PieceRuns<T> runs(PerceptronLimits::of(settings_, spaces_[0].size()), spaces_, streams_.seed,
-                      tasks, control, store_ ? store_->keeper() : PieceKeeper{},
-                      tasks.first_of(begin_ + ahead_));
+                      tasks, control, tasks.first_of(begin_ + ahead_));
     finished_ = tasks_.empty();
     std::uint64_t next = begin_;
     bool failed = false;
@@ -125,36 +111,18 @@ class DistributedRun {
     }
     mine.insert(mine.end(), {{"draws", settings_.draws},
                              {"draws made before", streams_.next},
-                             {"max_passes", settings_.max_passes},
-                             {"checkpoint settings", settings_.checkpoint.empty() ? 0U : 1U}});
+                             {"max_passes", settings_.max_passes}});
     check_agreement(ranks_, mine, function);
   }
 
-  /// Makes the same plan on every rank: all pieces with their owners, and this rank's tasks.
-  void plan(const std::vector<DrawPiece>& stored_here) {
-    std::vector<std::size_t> counts;
-    const std::vector<DrawPiece> everywhere =
-        ranks_.all_gather_all(std::span<const DrawPiece>(stored_here), &counts);
-    std::map<DrawPiece, std::vector<int>> holders;
-    std::size_t at = 0;
-    for (int rank = 0; rank < ranks_.size(); ++rank) {
-      for (std::size_t i = 0; i < counts[rank]; ++i) holders[everywhere[at++]].push_back(rank);
-    }
-    std::vector<DrawPiece> stored;
-    for (const auto& [piece, holder] : holders) stored.push_back(piece);
+  /// Makes the same plan on every rank: all pieces with their owners, and this rank's.
+  void plan() {
     const auto ranks = static_cast<std::uint64_t>(ranks_.size());
-    std::uint64_t fresh = 0;
-    std::uint64_t old = 0;
-    for (const auto& task : plan_pieces(begin_, end_, spaces_.size(), stored, ranks)) {
-      int owner = 0;
-      if (task.stored) {
-        const std::vector<int>& holder = holders[task.piece];
-        owner = holder[old++ % holder.size()];
-      } else {
-        owner = static_cast<int>(fresh++ % ranks);
-      }
-      pieces_.push_back({task.piece, owner});
-      if (owner == ranks_.rank()) tasks_.push_back(task);
+    int owner = 0;
+    for (const DrawPiece& piece : plan_pieces(begin_, end_, spaces_.size(), ranks)) {
+      pieces_.push_back({piece, owner});
+      if (owner == ranks_.rank()) tasks_.push_back(piece);
+      owner = (owner + 1) % ranks_.size();
     }
   }
 
@@ -198,8 +166,7 @@ class DistributedRun {
       Status mine{none, none, halted ? -1 : 0, 0};
       {
         const std::scoped_lock lock(mutex_);
-        mine[0] =
-            static_cast<std::int64_t>(made_ < tasks_.size() ? tasks_[made_].piece.number : end_);
+        mine[0] = static_cast<std::int64_t>(made_ < tasks_.size() ? tasks_[made_].number : end_);
         mine[3] = finished_ ? 1 : 0;
       }
       if (failure && !failure->stopped) mine[1] = static_cast<std::int64_t>(failure->piece.number);
@@ -299,9 +266,8 @@ class DistributedRun {
   std::uint64_t end_;
   std::uint64_t ahead_;  ///< Most draws in progress beyond those delivered.
   BlockScratch<typename Space::Scalar> scratch_;
-  std::unique_ptr<DrawStore> store_;
   std::vector<OwnedPiece> pieces_;  ///< All pieces, in order.
-  std::vector<PieceTask> tasks_;    ///< Tasks of this rank.
+  std::vector<DrawPiece> tasks_;    ///< Those of this rank.
   ProgressThrottle throttle_;
   SamplerReport report_;
   SamplerReport::Perceptron counts_;
@@ -336,8 +302,8 @@ class DistributedRun {
 /// stop meanwhile takes effect afterwards. Errors of single draws are not counted, and warnings
 /// that need them not given.
 ///
-/// With `checkpoint`, finished draws are saved in a folder as by `CheckpointedPerceptron`; ranks
-/// may have separate folders or share one, and the number of ranks may change from run to run.
+/// A training is that of a `PermutedPerceptron`: one rank saves it, and any number of ranks, or one
+/// process, goes on.
 struct DistributedPerceptron : PermutedPerceptron {
   /// Traits of the base class, and `collective`.
   static constexpr SamplerTraits traits{.name = PermutedPerceptron::traits.name,
@@ -346,12 +312,10 @@ struct DistributedPerceptron : PermutedPerceptron {
                                         .has_trials = true};
 
   MPI_Comm communicator = MPI_COMM_WORLD;  ///< Its ranks take part; messages use a duplicate.
-  std::filesystem::path checkpoint{};      ///< Folder of saved draws; empty: none.
 
   /// Collective: draws as `PermutedPerceptron::sample`.
   /// \throws std::invalid_argument on settings out of range, or if ranks differ in data or
-  /// settings; the message names the difference. \throws CheckpointError if a draw cannot be
-  /// written, or the folder has draws of another run. \throws RankError for an error of one rank
+  /// settings; the message names the difference. \throws RankError for an error of one rank
   /// without an exchanged type.
   template <VersionSpace Space, detail::DrawSink Sink>
   SamplerReport sample(std::span<const Space> spaces, RandomStreams& streams,
@@ -366,7 +330,7 @@ struct DistributedPerceptron : PermutedPerceptron {
 
   /// Returns a copy with this number of draws.
   [[nodiscard]] DistributedPerceptron with_draws(std::uint64_t count) const {
-    return {PermutedPerceptron::with_draws(count), communicator, checkpoint};
+    return {PermutedPerceptron::with_draws(count), communicator};
   }
 
   /// Returns the memory need of one rank.

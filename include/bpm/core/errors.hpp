@@ -60,8 +60,7 @@ struct NotConverged : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A checkpoint or a model cannot be written, or a checkpoint belongs to another run. The message
-/// names the file and the error.
+/// A model or a training cannot be written. The message names the file and the error.
 struct CheckpointError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -40,18 +40,16 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Whether a sampler can fit machines of pairs of classes: in one process, without a folder of
-/// draws, which could be those of another pair.
+/// Whether a sampler can fit machines of pairs of classes: in one process.
 template <class Sampler>
-inline constexpr bool fits_pairs = !Sampler::traits.collective && !Sampler::traits.keeps_draws;
+inline constexpr bool fits_pairs = !Sampler::traits.collective;
 
 /// Checks settings for pairs of classes. \throws std::invalid_argument if others exclude them.
 template <class Sampler>
 void check_pairs(const FitSettings& settings, std::size_t classes, std::string_view function) {
   if (!settings.one_against_one || classes <= 2) return;
   check(fits_pairs<Sampler>, function, "one_against_one",
-        "is true, must be false with this sampler: one process, without a folder of draws, fits "
-        "pairs of classes");
+        "is true, must be false with this sampler: one process fits pairs of classes");
   check(settings.soft_boundary.works_on_subsets(), function, "soft_boundary",
         "must be one for any points with one_against_one: automatic, or a lambda that is the same "
         "for all, relative or per class");

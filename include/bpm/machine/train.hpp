@@ -227,10 +227,7 @@ template <class T, class Sampler>
                                     std::string_view function) {
   control.draws_at_once = fit.forecast.draws_at_once;
   control.threads = fit.forecast.threads;
-  if (fit.boundary) {
-    control.chosen_lambda = fit.boundary->relative_lambda;
-    control.left_out_draws = left_out_draws(fit.labels.list().size());
-  }
+  if (fit.boundary) control.left_out_draws = left_out_draws(fit.labels.list().size());
   if (!fit.problems.lambda) {
     fit.problems.resolve_lambda(*gram, fit.settings.soft_boundary, fit.labels.list());
   }

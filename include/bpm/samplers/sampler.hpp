@@ -158,9 +158,6 @@ struct RunControl {
   StopToken stop{};                                 ///< Stops the run, from any thread.
   unsigned threads = 1;                             ///< Largest number of threads.
   unsigned draws_at_once = 0;  ///< At most this many draws at once, to save memory. 0: no limit.
-  /// Chosen lambda over k(x, x): a run with the next candidate lambda may share what this run
-  /// stores on disk.
-  std::optional<double> chosen_lambda{};
   /// Permuted perceptrons: draws with a smaller number hold out the last tenth of their permutation
   /// until consistent on the rest, record their outputs there, and continue with all points.
   std::uint64_t left_out_draws = 0;
@@ -195,7 +192,6 @@ struct SamplerTraits {
   /// True if several processes run it together. Errors that may occur in one are then checked in
   /// all before they communicate, since none may leave the others waiting.
   bool collective = false;
-  bool keeps_draws = false;  ///< True if finished draws stay in a folder of one run.
   /// True if it can give up early on data that nothing separates, where most of the time of
   /// choosing a boundary is spent. Needs `trial` and `limit_as_trials` (`SamplerSettings`).
   bool has_trials = false;
@@ -308,7 +304,7 @@ concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<c
 /// `reason`, and does not throw.
 ///
 /// With `traits.has_trials` it has two more functions. A trial limits its work, not its time, so
-/// that choices do not depend on the machine; it stores nothing on disk.
+/// that choices do not depend on the machine.
 ///
 ///     T trial(std::uint64_t draws) const;  // a sampler that gives up early
 ///     void limit_as_trials();              // limits that are not set: a trial's

@@ -191,9 +191,9 @@ BPM_INLINE const std::vector<double>& checked_values(const AutomaticBoundary& bo
   WORD class DenseGram<T>;                                                                    \
   WORD void Subproblems::resolve_lambda(const Gram<T>&, const SoftBoundary&,                  \
                                         std::span<const int>);                                \
-  WORD SamplerReport sample_pieces(                                                           \
-      const PerceptronLimits&, std::span<const KernelVersionSpace<T>>, RandomStreams&,        \
-      const PieceTasks&, const RunControl&, const AnySink&, PieceKeeper);                     \
+  WORD SamplerReport sample_pieces(const PerceptronLimits&,                                   \
+                                   std::span<const KernelVersionSpace<T>>, RandomStreams&,    \
+                                   const PieceTasks&, const RunControl&, const AnySink&);     \
   BPM_DETAIL_OF_SAMPLER(WORD, PermutedPerceptron, T)                                          \
   BPM_DETAIL_OF_SAMPLER(WORD, Billiard, T)                                                    \
   BPM_DETAIL_OF_SAMPLER(WORD, KernelGibbs, T)

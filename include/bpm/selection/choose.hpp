@@ -39,7 +39,7 @@ struct ChoiceGrid {
   /// Whether to try machines of pairs of classes (`FitSettings::one_against_one`) for three to 30
   /// classes: with the best kernel and bias and the boundaries next to the best and, if these are
   /// better, with all boundaries and kernels. They win if the criterion is smaller by its standard
-  /// error and one point. Not with class weights, lambdas by point, folders of draws.
+  /// error and one point. Not with class weights, lambdas by point, several processes.
   bool one_against_one = false;
   bool by_error = false;  ///< Minimise the share of errors, not the log loss.
   /// Size of a larger part that judges the winner again against its neighbours in the grid, as the

@@ -278,7 +278,7 @@ template <class Model>
 template <class Model>
 void save(const Model& model, const std::filesystem::path& path) {
   auto file = detail::model_writer(model);
-  detail::write_pieces_durably(path, file.pieces(), "model", "");
+  detail::write_durably(path, file.pieces());
 }
 /// Writes a model to a stream. \throws std::ios_base::failure unless the stream accepts all.
 template <class Model>

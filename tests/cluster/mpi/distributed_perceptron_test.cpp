@@ -168,7 +168,6 @@ TEST_CASE("ranks that disagree are told so, all of them, at the start") {
       {"margin", [](auto&, auto&, auto& d) { d.margin = 0.25; }},
       {"draws", [](auto&, auto&, auto& d) { d.draws = 3; }},
       {"max_passes", [](auto&, auto&, auto& d) { d.max_passes = 77; }},
-      {"checkpoint settings", [](auto&, auto&, auto& d) { d.checkpoint = "somewhere"; }},
       {"number of points",
        [](auto& p, auto&, auto&) {
          p.inputs = Inputs(p.inputs.topRows(200));

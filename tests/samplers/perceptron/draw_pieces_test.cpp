@@ -15,13 +15,13 @@ namespace {
 
 using bpm::detail::DrawPiece;
 
-/// Every problem of every draw is in exactly one task.
-void check_cover(const std::vector<bpm::detail::PieceTask>& tasks, std::uint64_t begin,
-                 std::uint64_t end, std::size_t problems) {
+/// Every problem of every draw is in exactly one piece.
+void check_cover(const std::vector<DrawPiece>& pieces, std::uint64_t begin, std::uint64_t end,
+                 std::size_t problems) {
   std::vector<int> times((end - begin) * problems, 0);
-  for (const auto& task : tasks) {
-    for (std::size_t c = 0; c < task.piece.count; ++c) {
-      ++times.at((task.piece.number - begin) * problems + task.piece.first + c);
+  for (const DrawPiece& piece : pieces) {
+    for (std::size_t c = 0; c < piece.count; ++c) {
+      ++times.at((piece.number - begin) * problems + piece.first + c);
     }
   }
   for (const int count : times) CHECK(count == 1);
@@ -37,37 +37,23 @@ struct Sized : bpm::KernelVersionSpace<double> {
 
 }  // namespace
 
-TEST_CASE("draws are planned whole unless there are more workers, around what is stored") {
+TEST_CASE("draws are planned whole unless there are more workers") {
   using bpm::detail::plan_pieces;
-  auto tasks = plan_pieces(5, 9, 10, {}, 4);
-  REQUIRE(tasks.size() == 4);
-  CHECK(tasks[3].piece == DrawPiece{8, 0, 10});
-  check_cover(tasks, 5, 9, 10);
+  auto pieces = plan_pieces(5, 9, 10, 4);
+  REQUIRE(pieces.size() == 4);
+  CHECK(pieces[3] == DrawPiece{8, 0, 10});
+  check_cover(pieces, 5, 9, 10);
+  CHECK(plan_pieces(5, 9, 10, 1) == pieces);
 
-  tasks = plan_pieces(0, 2, 10, {}, 7);  // Four workers for draw 0, three for draw 1.
-  REQUIRE(tasks.size() == 7);
-  check_cover(tasks, 0, 2, 10);
-  CHECK(tasks[0].piece == DrawPiece{0, 0, 2});
+  pieces = plan_pieces(0, 2, 10, 7);  // Four workers for draw 0, three for draw 1.
+  REQUIRE(pieces.size() == 7);
+  check_cover(pieces, 0, 2, 10);
+  CHECK(pieces[0] == DrawPiece{0, 0, 2});
+  CHECK(pieces[4] == DrawPiece{1, 0, 3});
 
-  tasks = plan_pieces(0, 1, 3, {}, 100);  // No more than the problems.
-  CHECK(tasks.size() == 3);
-  check_cover(tasks, 0, 1, 3);
-
-  // Stored: draw 1 whole, a part of draw 2 twice, something of draw 9, which nobody wants.
-  const std::vector<DrawPiece> stored{{1, 0, 10}, {2, 3, 4}, {2, 5, 5}, {9, 0, 10}};
-  tasks = plan_pieces(0, 4, 10, stored, 2);
-  check_cover(tasks, 0, 4, 10);
-  std::size_t old = 0;
-  for (const auto& task : tasks) old += task.stored ? 1U : 0U;
-  CHECK(old == 2);
-  CHECK(tasks[1].stored);
-  CHECK(tasks[2].piece == DrawPiece{2, 0, 3});
-  CHECK(tasks[3].piece == DrawPiece{2, 3, 4});
-  CHECK(tasks[3].stored);
-
-  CHECK(plan_pieces(1, 2, 10, stored, 8).size() == 1);  // All there: nothing to share out.
-  const std::vector<DrawPiece> nonsense{{0, 8, 9}, {0, 2, 0}};
-  check_cover(plan_pieces(0, 1, 10, nonsense, 1), 0, 1, 10);
+  pieces = plan_pieces(0, 1, 3, 100);  // No more than the problems.
+  CHECK(pieces.size() == 3);
+  check_cover(pieces, 0, 1, 3);
 }
 
 TEST_CASE("problems have points, all of them the same number") {

@@ -32,7 +32,7 @@ inline constexpr unsigned results_ahead = 2;
   return static_cast<unsigned>(most);
 }
 
-/// A piece of a draw: some of its problems (classes), which are computed and stored together.
+/// A piece of a draw: some of its problems (classes), which are computed together.
 struct DrawPiece {
   std::uint64_t number = 0;  ///< Number of the draw, and of its stream.
   std::size_t first = 0;     ///< First problem of the piece.
@@ -48,87 +48,51 @@ struct FinishedPiece {
   SamplerReport::Perceptron counts{};
 };
 
-/// Storage for finished pieces, with those of an earlier run. Empty functions: no storage.
-struct PieceKeeper {
-  std::function<FinishedPiece(const DrawPiece&)> read{};
-  std::function<void(const FinishedPiece&)> write{};
-};
-
-/// A task: compute a piece, or read it from storage.
-struct PieceTask {
-  DrawPiece piece;
-  bool stored = false;
-};
-
-/// Tasks for some draws, by draw and problem.
+/// The pieces that a run makes, by draw and problem.
 class PieceTasks {
  public:
-  /// Tasks to compute the draws [begin, end), each whole.
+  /// The draws [begin, end), each whole.
   PieceTasks(std::uint64_t begin, std::uint64_t end, std::size_t problems)
       : begin_(begin), size_(end - begin), problems_(problems) {}
-  explicit PieceTasks(std::vector<PieceTask> tasks)
-      : size_(tasks.size()), tasks_(std::move(tasks)) {}
+  explicit PieceTasks(std::vector<DrawPiece> pieces)
+      : size_(pieces.size()), pieces_(std::move(pieces)) {}
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  [[nodiscard]] PieceTask operator[](std::uint64_t i) const {
-    return tasks_.empty() ? PieceTask{{begin_ + i, 0, problems_}} : tasks_[i];
+  [[nodiscard]] DrawPiece operator[](std::uint64_t i) const {
+    return pieces_.empty() ? DrawPiece{begin_ + i, 0, problems_} : pieces_[i];
   }
-  /// Index of the first task of draw `number` or a later one.
+  /// Index of the first piece of draw `number` or a later one.
   [[nodiscard]] std::uint64_t first_of(std::uint64_t number) const {
-    if (tasks_.empty()) return std::min(size_, number - std::min(number, begin_));
-    const auto at = std::partition_point(tasks_.begin(), tasks_.end(), [&](const PieceTask& task) {
-      return task.piece.number < number;
-    });
-    return static_cast<std::uint64_t>(at - tasks_.begin());
+    if (pieces_.empty()) return std::min(size_, number - std::min(number, begin_));
+    const auto at =
+        std::partition_point(pieces_.begin(), pieces_.end(),
+                             [&](const DrawPiece& piece) { return piece.number < number; });
+    return static_cast<std::uint64_t>(at - pieces_.begin());
   }
 
  private:
   std::uint64_t begin_ = 0;
   std::uint64_t size_ = 0;
   std::size_t problems_ = 0;
-  std::vector<PieceTask> tasks_;
+  std::vector<DrawPiece> pieces_;
 };
 
-/// Plans the tasks of draws [begin, end) of `problems` problems. Stored pieces are read; the rest
-/// of each draw is split into as many parts of nearly equal numbers of problems as there are
-/// workers for a draw.
-[[nodiscard]] inline std::vector<PieceTask> plan_pieces(std::uint64_t begin, std::uint64_t end,
+/// Returns the draws [begin, end), one or more, in pieces: with more workers than draws each is
+/// split into as many parts of nearly equal numbers of problems as there are workers for it.
+[[nodiscard]] inline std::vector<DrawPiece> plan_pieces(std::uint64_t begin, std::uint64_t end,
                                                         std::size_t problems,
-                                                        std::span<const DrawPiece> stored,
                                                         std::uint64_t workers) {
-  std::vector<PieceTask> tasks;
-  std::vector<DrawPiece> gaps;
-  std::size_t s = 0;
-  for (std::uint64_t number = begin; number < end; ++number) {
-    while (s < stored.size() && stored[s].number < number) ++s;
-    std::size_t done = 0;
-    for (; s < stored.size() && stored[s].number == number; ++s) {
-      if (stored[s].first < done || stored[s].count == 0 || stored[s].first > problems ||
-          stored[s].count > problems - stored[s].first) {
-        continue;  // Overlaps with a piece that is used, or has no such problem.
-      }
-      if (stored[s].first > done) gaps.push_back({number, done, stored[s].first - done});
-      tasks.push_back({stored[s], true});
-      done = stored[s].first + stored[s].count;
-    }
-    if (done < problems) gaps.push_back({number, done, problems - done});
-  }
-  // More workers than gaps: several workers share a gap.
-  const std::uint64_t sharers =
-      gaps.empty() ? 1 : std::max<std::uint64_t>(1, workers / gaps.size());
-  const std::uint64_t extra = gaps.empty() || workers < gaps.size() ? 0 : workers % gaps.size();
-  for (std::size_t g = 0; g < gaps.size(); ++g) {
-    const std::size_t parts = static_cast<std::size_t>(
-        std::min<std::uint64_t>(gaps[g].count, sharers + (g < extra ? 1 : 0)));
+  std::vector<DrawPiece> pieces;
+  const std::uint64_t draws = end - begin;
+  for (std::uint64_t n = 0; n < draws; ++n) {
+    const std::uint64_t sharers = workers / draws + (n < workers % draws ? 1 : 0);
+    const auto parts = static_cast<std::size_t>(std::clamp<std::uint64_t>(sharers, 1, problems));
     for (std::size_t p = 0; p < parts; ++p) {
-      const std::size_t from = gaps[g].count * p / parts;
-      const std::size_t to = gaps[g].count * (p + 1) / parts;
-      tasks.push_back({{gaps[g].number, gaps[g].first + from, to - from}, false});
+      const std::size_t from = problems * p / parts;
+      pieces.push_back({begin + n, from, problems * (p + 1) / parts - from});
     }
   }
-  std::sort(tasks.begin(), tasks.end(),
-            [](const PieceTask& a, const PieceTask& b) { return a.piece < b.piece; });
-  return tasks;
+  return pieces;
 }
 
 /// Delivers results that threads finish in any order to one receiver in the order of their numbers.
@@ -225,7 +189,7 @@ void check_spaces(std::span<const Space> spaces, const char* function) {
 template <class T>
 SamplerReport sample_pieces(const PerceptronLimits& limits,
                             std::span<const KernelVersionSpace<T>> spaces, RandomStreams& streams,
-                            const PieceTasks& tasks, const RunControl& control, const AnySink& sink,
-                            PieceKeeper keeper = {});
+                            const PieceTasks& tasks, const RunControl& control,
+                            const AnySink& sink);
 
 }}}  // namespace bpm::detail

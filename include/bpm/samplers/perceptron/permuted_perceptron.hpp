@@ -44,8 +44,8 @@ struct PermutedPerceptron {
   static constexpr SamplerTraits traits{
       .name = "PermutedPerceptron", .computes_blocks = true, .has_trials = true};
 
-  /// Visits the settings on which draws depend; limits change no finished draw. Trainings and
-  /// folders of draws name an order of visits; random ones always had the number 0.
+  /// Visits the settings on which draws depend; limits change no finished draw. Files of
+  /// trainings name an order of visits; random ones always had the number 0.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("margin", self.margin);
@@ -75,8 +75,8 @@ struct PermutedPerceptron {
     return other;
   }
 
-  /// Returns perceptrons that give up after 200 passes, and store nothing on disk. Data that 200
-  /// passes do not separate are seldom worth more passes: a softer boundary is better.
+  /// Returns perceptrons that give up after 200 passes. Data that 200 passes do not separate are
+  /// seldom worth more passes: a softer boundary is better.
   [[nodiscard]] PermutedPerceptron trial(std::uint64_t count) const {
     PermutedPerceptron brief = *this;
     brief.draws = count;

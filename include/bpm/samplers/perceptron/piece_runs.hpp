@@ -49,14 +49,13 @@ class PieceRuns {
 
   /// The references must outlive the object. Tasks from `allowed` on wait for `allow_below`.
   PieceRuns(const PerceptronLimits& limits, std::span<const Space> spaces, std::uint64_t seed,
-            const PieceTasks& tasks, const RunControl& control, PieceKeeper keeper = {},
+            const PieceTasks& tasks, const RunControl& control,
             std::uint64_t allowed = std::numeric_limits<std::uint64_t>::max())
       : limits_(limits),
         spaces_(spaces),
         streams_{seed, 0},
         tasks_(tasks),
         control_(control),
-        keeper_(std::move(keeper)),
         threads_(std::max(1U, control.threads)),
         at_once_(std::max(1U, draws_at_once(control, tasks.size()))),
         delivery_(tasks.size(), at_once_ + results_ahead, allowed),
@@ -80,7 +79,7 @@ class PieceRuns {
       }
     } catch (...) {  // A thread could not be started.
       const std::uint64_t n = delivery_.delivered();
-      if (n < tasks_.size()) fail(n, {.piece = tasks_[n].piece, .error = std::current_exception()});
+      if (n < tasks_.size()) fail(n, {.piece = tasks_[n], .error = std::current_exception()});
     }
   }
 
@@ -134,44 +133,36 @@ class PieceRuns {
     std::pair<std::size_t, std::size_t> problems;  // Problems that it works on.
     std::uint64_t n = 0;
     while (delivery_.take(n)) {
-      const PieceTask task = tasks_[n];
+      const DrawPiece piece = tasks_[n];
       try {
         if (!proceed(worker, n, 0)) {
-          fail(n, {.piece = task.piece, .reason = "stopped", .stopped = true});
+          fail(n, {.piece = piece, .reason = "stopped", .stopped = true});
           continue;
         }
-        FinishedPiece made{task.piece, {}};
-        if (task.stored) {
-          made = keeper_.read(task.piece);
-        } else {
-          if (std::pair wanted(task.piece.first, task.piece.count);
-              !perceptron || problems != wanted) {
-            perceptron.emplace(spaces_.subspan(task.piece.first, task.piece.count));
-            problems = wanted;
-          }
-          PerceptronLimits limits = limits_;
-          if (task.piece.number < control_.left_out_draws) {
-            limits.left_out = spaces_[0].size() / 10;
-          }
-          const PerceptronOutcome outcome =
-              perceptron->run(limits, streams_.stream(task.piece.number), workspaces, worker, pool_,
-                              [&](double passes) { return proceed(worker, n, passes); });
-          const PerceptronPasses& passes = perceptron->state().passes;
-          if (outcome != PerceptronOutcome::consistent) {
-            fail(n, failure_of(task.piece, outcome, passes));
-            continue;
-          }
-          for (std::size_t c = 0; c < passes.size(); ++c) {
-            made.solutions.push_back(perceptron->solution(c));
-            made.counts += {passes[c].mistakes, passes[c].passes, made.solutions.back().errors};
-          }
-          if (keeper_.write) keeper_.write(made);
+        if (std::pair wanted(piece.first, piece.count); !perceptron || problems != wanted) {
+          perceptron.emplace(spaces_.subspan(piece.first, piece.count));
+          problems = wanted;
+        }
+        PerceptronLimits limits = limits_;
+        if (piece.number < control_.left_out_draws) limits.left_out = spaces_[0].size() / 10;
+        const PerceptronOutcome outcome =
+            perceptron->run(limits, streams_.stream(piece.number), workspaces, worker, pool_,
+                            [&](double passes) { return proceed(worker, n, passes); });
+        const PerceptronPasses& passes = perceptron->state().passes;
+        if (outcome != PerceptronOutcome::consistent) {
+          fail(n, failure_of(piece, outcome, passes));
+          continue;
+        }
+        FinishedPiece made{piece, {}};
+        for (std::size_t c = 0; c < passes.size(); ++c) {
+          made.solutions.push_back(perceptron->solution(c));
+          made.counts += {passes[c].mistakes, passes[c].passes, made.solutions.back().errors};
         }
         delivery_.deliver(n, std::move(made), [&](std::uint64_t number, FinishedPiece& finished) {
           hand_over(worker, number, finished, receive);
         });
       } catch (...) {
-        fail(n, {.piece = task.piece, .error = std::current_exception()});
+        fail(n, {.piece = piece, .error = std::current_exception()});
       }
       if (broken_) delivery_.end_at(0, [] {});
     }
@@ -205,7 +196,7 @@ class PieceRuns {
                  const Receive& receive) {
     const DrawPiece piece = finished.piece;
     draw_.push_back(std::move(finished));
-    const bool whole = n + 1 == tasks_.size() || tasks_[n + 1].piece.number != piece.number;
+    const bool whole = n + 1 == tasks_.size() || tasks_[n + 1].number != piece.number;
     {
       const std::scoped_lock lock(mutex_);
       fractions_[worker] = 0;
@@ -235,13 +226,13 @@ class PieceRuns {
     if (!halted_ && throttle_.due()) {
       auto done = static_cast<double>(pieces_done_);
       for (const double fraction : fractions_) done += fraction;
-      halted_ = !control_.go_on(
-          {.stage = "draws",
-           .fraction = done / static_cast<double>(tasks_.size()),
-           .draws = report_.draws,
-           .draws_total = tasks_[tasks_.size() - 1].piece.number + 1 - tasks_[0].piece.number,
-           .passes = counts_.passes,
-           .mistakes = counts_.mistakes});
+      halted_ =
+          !control_.go_on({.stage = "draws",
+                           .fraction = done / static_cast<double>(tasks_.size()),
+                           .draws = report_.draws,
+                           .draws_total = tasks_[tasks_.size() - 1].number + 1 - tasks_[0].number,
+                           .passes = counts_.passes,
+                           .mistakes = counts_.mistakes});
     }
     return !halted_;
   }
@@ -251,7 +242,6 @@ class PieceRuns {
   RandomStreams streams_;
   const PieceTasks& tasks_;
   const RunControl& control_;
-  PieceKeeper keeper_;
   unsigned threads_;
   unsigned at_once_;  ///< Number of draws in progress at a time.
   OrderedDelivery<FinishedPiece> delivery_;
@@ -271,9 +261,9 @@ class PieceRuns {
 template <class T>
 SamplerReport sample_pieces(const PerceptronLimits& limits,
                             std::span<const KernelVersionSpace<T>> spaces, RandomStreams& streams,
-                            const PieceTasks& tasks, const RunControl& control, const AnySink& sink,
-                            PieceKeeper keeper) {
-  PieceRuns<T> runs(limits, spaces, streams.seed, tasks, control, std::move(keeper));
+                            const PieceTasks& tasks, const RunControl& control,
+                            const AnySink& sink) {
+  PieceRuns<T> runs(limits, spaces, streams.seed, tasks, control);
   runs.run([&](std::span<FinishedPiece> draw) {
     for (const FinishedPiece& part : draw) {
       for (std::size_t c = 0; c < part.solutions.size(); ++c) {
