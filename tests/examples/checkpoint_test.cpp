@@ -148,12 +148,12 @@ TEST_CASE("a boundary that a later draw raises is raised for all draws", "[examp
     // Just enough passes for the first draw.
     const auto first = machine_with(bpm::PermutedPerceptron{.draws = 1}, settings)
                            .fit(points.inputs, points.labels);
-    if (first.parts().boundary->raised > 0) continue;
+    if (first.notes.boundary->raised > 0) continue;
     const std::uint64_t passes = first.report().perceptron->passes;
     const auto machine =
         machine_with(bpm::PermutedPerceptron{.draws = 4, .max_passes = passes}, settings);
     const auto whole = machine.fit(points.inputs, points.labels);
-    if (whole.parts().boundary->raised == 0) continue;
+    if (whole.notes.boundary->raised == 0) continue;
     ++raised;
     Saves saves;
     CHECK(numbers_of(by_parts(machine, points, {.draws = 4, .first = 1, .brief = 0}, saves)) ==

@@ -665,7 +665,7 @@ TEST_CASE("a chain outside its version space does not go on, a ball does from wh
     return message_of([&] {
       auto training = bpm::resume(machine, x, y, other, "t");
       training.add_draws(20);
-      CHECK(training.classifier().parts().report.draws >= 20);
+      CHECK(training.classifier().report().draws >= 20);
     });
   };
   CHECK(times(-1, gibbs, bytes, {"position"}).find("chain: position has the signed output -") == 0);

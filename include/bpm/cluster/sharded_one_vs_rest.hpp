@@ -154,10 +154,10 @@ class ShardedOneVsRest {
                      MPI_SUM);
     report.kernel_evaluations = static_cast<std::uint64_t>(totals[0]);
     counts.training_errors = static_cast<std::uint64_t>(totals[1]);
-    auto parts =
-        gather(ranks, inputs, offset, classes, sums / static_cast<double>(report.draws), report);
+    auto parts = gather(ranks, inputs, offset, classes, sums / static_cast<double>(report.draws));
     parts.origin = origin;
-    return Classifier(std::move(parts));
+    return Classifier(std::move(parts),
+                      {.seed = settings_.seed, .chosen = settings_.chosen, .report = report});
   }
 
  private:
@@ -266,8 +266,7 @@ class ShardedOneVsRest {
   template <class I>
   [[nodiscard]] ClassifierParts<Kernel, detail::owned_inputs_t<I>> gather(
       const detail::Communicator& ranks, const I& inputs, std::int64_t offset,
-      const std::vector<int>& classes, const RowMatrix<double>& means,
-      const SamplerReport& report) const {
+      const std::vector<int>& classes, const RowMatrix<double>& means) const {
     std::vector<PointIndex> mine;
     for (std::ptrdiff_t i = 0; i < inputs.rows(); ++i) {
       if ((means.row(i).array() != 0).any()) mine.push_back(static_cast<PointIndex>(i));
@@ -281,10 +280,7 @@ class ShardedOneVsRest {
         .support = ranks.all_gather_all(std::span<const PointIndex>(mine)),
         .coefficients = {},
         .classes = classes,
-        .threads = settings_.threads,
-        .seed = settings_.seed,
-        .chosen = settings_.chosen,
-        .report = report};
+        .threads = settings_.threads};
     const auto gather_rows = [&](const auto& own, auto& all) {
       all.resize(std::ssize(parts.support), own.cols());
       ranks.gather_items(own.data(), mine.size(),
