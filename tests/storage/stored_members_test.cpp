@@ -70,12 +70,12 @@ struct All {
   static void visit_members(Self& self, Visit&& visit) {
     visit("count", self.count, Bound::counted);
     visit("place", self.place, Bound::positive);
-    visit("point", self.point);
+    visit("point", self.point, bpm::detail::PointNumbers{});
     visit("rank", self.rank, bpm::detail::ConeRank{});
     visit("outputs", self.outputs, Bound::per_point);
     visit("coordinates", self.coordinates, Bound::per_coordinate);
     visit("sums", self.sums, Rows{Rows::Of::rank, -1});
-    visit("points", self.points);
+    visit("points", self.points, bpm::detail::PointNumbers{});
     visit("perhaps", self.perhaps);
     visit("list", self.list);
     visit("problems", self.problems, bpm::detail::PerProblem{});
@@ -147,12 +147,18 @@ TEST_CASE("members of every type come back") {
 TEST_CASE("what is read is held against its bounds") {
   CHECK(refusal([](All&) {}) == "nothing was thrown");
   CHECK(refusal([](All& a) { a.count = std::uint64_t{1} << 63U; }) ==
-        "f: count is 9223372036854775808, must be from 0 to 4.611686018e+18");
-  CHECK(refusal([](All& a) { a.place = 0; }) ==
-        "f: place is 0, must be from 2.225073859e-308 to 1.797693135e+308");
+        "f: count is 9223372036854775808, which nothing has counted");
+  CHECK(refusal([](All& a) { a.place = 0; }) == "f: place is 0, must be positive and finite");
   CHECK(refusal([](All& a) { a.place = std::numeric_limits<double>::infinity(); }) ==
-        "f: place is inf, must be from 2.225073859e-308 to 1.797693135e+308");
+        "f: place is inf, must be positive and finite");
+  CHECK(refusal([](All& a) { a.point = 3; }) == "f: point is 3, must be from 0 to 2");
   CHECK(refusal([](All& a) { a.rank = 4; }) == "f: rank is 4, must be from 1 to 3");
+  CHECK(refusal([](All& a) {
+          a.points = {0, 3};
+        }) == "f: points hold a point that is out of range");
+  CHECK(refusal([](All& a) {
+          a.points = {1, 1};
+        }) == "f: points hold a point that is out of range");
   CHECK(refusal([](All& a) { a.perhaps->vector[1] = nan; }) ==
         "f: perhaps.vector at 1 is nan, must be finite");
   CHECK(refusal([](All& a) { a.list[1].numbers[0] = nan; }) ==
@@ -185,7 +191,7 @@ TEST_CASE("a kept draw has a coefficient a point") {
   const bpm::detail::TensorFile back(bytes, "f");
   bpm::detail::KeptDraw read;
   CHECK(message_of([&] { MemberReader("f: ", &back, 3).read(object, read, "draw"); }) ==
-        "sampler: draw 4 has 2 support points and 1 coefficients");
+        "KeptDraw: coefficients has 1 entries, expected 2 (one a support point)");
 }
 
 /// A member that is no number, list or word, and one that files may lack.
@@ -278,6 +284,10 @@ TEST_CASE("runs are refused at the borders of ranks, points and engines") {
   CHECK(row[0] == 9);
   CHECK(std::all_of(row.begin() + 1, row.end(), [](double x) { return x == 0; }));
   CHECK(refusal([](All& a) { a.rank = 0; }) == "f: rank is 0, must be from 1 to 3");
+  CHECK(refusal([](All& a) { a.point = -1; }) == "f: point is -1, must be from 0 to 2");
+  CHECK(refusal([](All& a) {
+          a.points = {-1, 2};
+        }) == "f: points hold a point that is out of range");
   CHECK(refusal([](All& a) {
           a.outputs.clear();
         }).starts_with("f: outputs has 0 entries, expected 3"));

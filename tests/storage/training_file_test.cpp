@@ -543,19 +543,19 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
   CHECK(array("means.0.coefficients", nan) ==
         "t: means.0.coefficients at 0 is nan, must be finite");
   CHECK(array("means.0.kept.0.support", std::int64_t{24}) ==
-        "t: sampler: draw 0 has the support point 24 after -1, must ascend below 24");
+        "t: means.0.kept.0.support hold a point that is out of range");
   CHECK(array("means.0.kept.0.support", std::int64_t{1} << 40U) ==
         "t: the array 'means.0.kept.0.support' holds 1099511627776, which is out of range");
   CHECK(array("means.0.kept.0.support", std::int64_t{-1}) ==
-        "t: sampler: draw 0 has the support point -1 after -1, must ascend below 24");
+        "t: means.0.kept.0.support hold a point that is out of range");
   CHECK(array("means.0.kept.0.support", std::int64_t{0}, 1) ==
-        "t: sampler: draw 0 has the support point 0 after 0, must ascend below 24");
+        "t: means.0.kept.0.support hold a point that is out of range");
   CHECK(array("means.0.kept.0.coefficients", nan) ==
         "t: means.0.kept.0.coefficients at 0 is nan, must be finite");
   CHECK(member([](auto& t) { t["means"][0]["kept"][3]["weight"] = -1; }) ==
-        "t: means.0.kept.3.weight is -1, must be from 2.225073859e-308 to 1.797693135e+308");
+        "t: means.0.kept.3.weight is -1, must be positive and finite");
   CHECK(member([](auto& t) { t["means"][0]["weight"] = 0.0; }) ==
-        "t: means.0.weight is 0, must be from 2.225073859e-308 to 1.797693135e+308");
+        "t: means.0.weight is 0, must be positive and finite");
   CHECK(member([](auto& t) { t["means"].push_back(t["means"][0]); }) ==
         "t: means has 2 entries, expected 1");
   CHECK(member([](auto& t) { t["means"] = 1; }) == "t: means is no list");
@@ -564,7 +564,7 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
   CHECK(member([](auto& t) { t.erase("means"); }) == "t: means is missing");
   CHECK(member([](auto& t) { t["seconds"] = "x"; }) == "t: seconds is no number");
   CHECK(member([](auto& t) { t["streams"][0]["next"] = ~std::uint64_t{0}; }) ==
-        "t: streams.0.next is 18446744073709551615, must be from 0 to 4.611686018e+18");
+        "t: streams.0.next is 18446744073709551615, which nothing has counted");
   CHECK(member([](auto& t) { t["streams"].clear(); }) == "t: streams has 0 entries, expected 1");
   CHECK(member([](auto& t) { t["states"].clear(); }) == "t: states has 0 entries, expected 1");
   CHECK(member([](auto& t) {
@@ -575,7 +575,7 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
   CHECK(member([](auto& t) { t["states"][0]["rank"] = 0; }) ==
         "t: states.0.rank is 0, must be from 1 to 24");
   CHECK(member([](auto& t) { t["states"][0]["draws"] = ~std::uint64_t{0}; }) ==
-        "t: states.0.draws is 18446744073709551615, must be from 0 to 4.611686018e+18");
+        "t: states.0.draws is 18446744073709551615, which nothing has counted");
   CHECK(member([](auto& t) { t["states"][0]["chains"].clear(); }) ==
         "t: chain: batches are of 4 chains, there are 0, must be from 1 to 1024");
   CHECK(member([](auto& t) { t["states"][0]["series"].clear(); }) ==
@@ -599,12 +599,15 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
         "t: states.0.chains.1.jumps.sums at 0 is nan, must be finite");
   CHECK(array(chain + "outputs", nan) ==
         "t: states.0.chains.1.outputs at 0 is nan, must be finite");
-  CHECK(of_chain("spacing", 0) ==
-        "t: states.0.chains.1.spacing is 0, must be from 2.225073859e-308 to 1.797693135e+308");
+  CHECK(of_chain("facet_index", 24) ==
+        "t: states.0.chains.1.facet_index is 24, must be from 0 to 23");
+  CHECK(of_chain("facet_index", -1) ==
+        "t: states.0.chains.1.facet_index is -1, must be from 0 to 23");
+  CHECK(of_chain("spacing", 0) == "t: states.0.chains.1.spacing is 0, must be positive and finite");
   CHECK(of_chain("spacing", nullptr) ==
-        "t: states.0.chains.1.spacing is inf, must be from 2.225073859e-308 to 1.797693135e+308");
+        "t: states.0.chains.1.spacing is inf, must be positive and finite");
   CHECK(of_chain("bounces", ~std::uint64_t{0}) ==
-        "t: states.0.chains.1.bounces is 18446744073709551615, must be from 0 to 4.611686018e+18");
+        "t: states.0.chains.1.bounces is 18446744073709551615, which nothing has counted");
   CHECK(of_chain("burn_in", {{"refresh_length", 0}}) ==
         "t: states.0.chains.1.burn_in.refresh_length is 0, must be from 0.001 to inf");
   CHECK(member([](auto& t) { t["states"][0]["chains"][1]["directions"]["block"]["next"] = 17; }) ==
@@ -619,9 +622,9 @@ TEST_CASE("numbers that no run leaves are refused by a sentence") {
                       }));
   };
   CHECK(of_gibbs_chain("steps_to_settle", -1) ==
-        "t: states.0.chains.1.steps_to_settle is -1, must be from 0 to 4.611686018e+18");
+        "t: states.0.chains.1.steps_to_settle is -1, which nothing has counted");
   CHECK(of_gibbs_chain("steps", ~std::uint64_t{0}) ==
-        "t: states.0.chains.1.steps is 18446744073709551615, must be from 0 to 4.611686018e+18");
+        "t: states.0.chains.1.steps is 18446744073709551615, which nothing has counted");
   CHECK(of_gibbs_chain("normal", {{"spare", 0}, {"has_spare", 1}}) ==
         "t: states.0.chains.1.normal.has_spare is no boolean");
   CHECK(refusal_by(gibbs, with_first(of_gibbs, chain + "position", 3.0))
@@ -686,18 +689,16 @@ TEST_CASE("a chain outside its version space does not go on, a ball does from wh
     }
   }
   // Of the rest of a ball any number is taken.
-  const auto goes_on = [&, &x = inputs, &y = labels](const char* key, const nlohmann::json& value) {
-    CAPTURE(key, value.dump());
-    const Bytes other = with_metadata(of_billiard, "training",
-                                      [&](auto& t) { t["states"][0]["chains"][1][key] = value; });
-    CHECK(message_of([&] { bpm::resume(billiard, x, y, other, "t").add_draws(20); }) ==
-          "nothing was thrown");
-  };
   for (const char* key : {"facet_towards", "facet_distance", "until_refresh", "path", "spacing"}) {
-    for (const double number : {1e-300, 1000.0, 1e300}) goes_on(key, number);
+    for (const double number : {1e-300, 1000.0, 1e300}) {
+      const Bytes other = with_metadata(
+          of_billiard, "training", [&](auto& t) { t["states"][0]["chains"][1][key] = number; });
+      CAPTURE(key, number);
+      CHECK(message_of([&, &x = inputs, &y = labels] {
+              bpm::resume(billiard, x, y, other, "t").add_draws(20);
+            }) == "nothing was thrown");
+    }
   }
-  for (const double number : {-1.0, -1e300}) goes_on("until_refresh", number);
-  for (const int index : {-1, 24}) goes_on("facet_index", index);
 }
 
 TEST_CASE("a choice of the boundary is there where it was to be made") {

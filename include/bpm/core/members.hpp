@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 
 #include "bpm/core/target.hpp"
@@ -25,11 +26,15 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Bounds of a number, both included.
+/// Bounds of a number, both included. `words` ends the error message; without words the message
+/// names both bounds.
 struct Between {
   double least;
   double most;
+  std::string_view words{};
 };
+/// Bound of an index, or of an ascending list of indices, of training points.
+struct PointNumbers {};
 /// Bound of the rank of a cone; all rows that are read after it have this rank.
 struct ConeRank {};
 /// Bound of a list of numbers: `count` rows (-1: any number) with one entry per training point or
@@ -46,9 +51,11 @@ struct PerProblem {};
 
 struct Bound {
   static constexpr Between finite{std::numeric_limits<double>::lowest(),
-                                  std::numeric_limits<double>::max()};
-  static constexpr Between positive{std::numeric_limits<double>::min(), finite.most};
-  static constexpr Between counted{0, 0x1p62};  ///< Bounds of a counter.
+                                  std::numeric_limits<double>::max(), ", must be finite"};
+  static constexpr Between positive{std::numeric_limits<double>::min(), finite.most,
+                                    ", must be positive and finite"};
+  /// Bounds of a counter.
+  static constexpr Between counted{0, 0x1p62, ", which nothing has counted"};
   static constexpr Rows per_point{Rows::Of::points, 1, false};
   static constexpr Rows per_coordinate{Rows::Of::rank};
 };

@@ -17,25 +17,6 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Throws unless `points` of a draw ascend below `all` and have a finite value each.
-inline void check_points(std::uint64_t number, std::ptrdiff_t all,
-                         std::span<const PointIndex> points, std::span<const double> values,
-                         const char* point, const char* value) {
-  const auto require = [&](bool holds, const auto&... what) {
-    check(holds, "sampler", "draw", number, " has ", what...);
-  };
-  require(points.size() == values.size(), points.size(), " ", point, "s and ", values.size(), " ",
-          value, "s");
-  PointIndex last = -1;
-  for (std::size_t s = 0; s < points.size(); ++s) {
-    require(points[s] > last && points[s] < all, "the ", point, " ", points[s], " after ", last,
-            ", must ascend below ", all);
-    require(std::isfinite(values[s]), "the ", value, " ", values[s], " at ", points[s],
-            ", must be finite");
-    last = points[s];
-  }
-}
-
 /// A kept draw: a classifier of norm 1 by its dual coefficients.
 struct KeptDraw {
   std::uint64_t number = 0;
@@ -47,12 +28,12 @@ struct KeptDraw {
   static void visit_members(Self& self, Visit&& visit) {
     visit("number", self.number);
     visit("weight", self.weight, Bound::positive);
-    visit("support", self.support);
+    visit("support", self.support, PointNumbers{});
     visit("coefficients", self.coefficients);
   }
-  /// \throws std::invalid_argument unless the points ascend below `points`, a finite number each.
-  void after_reading(std::ptrdiff_t points) const {
-    check_points(number, points, support, coefficients, "support point", "coefficient");
+  void after_reading(std::ptrdiff_t /*points*/) const {
+    check_size("KeptDraw", "coefficients", coefficients.size(), support.size(),
+               "one a support point");
   }
 };
 
@@ -195,10 +176,21 @@ BPM_INLINE void DrawMean::check_draw(const Draw& draw) const {
   if (draw.part == DrawPart::outputs) return;
   require(std::isfinite(draw.weight) && draw.weight > 0, "the weight ", draw.weight,
           ", must be positive and finite");
-  check_points(draw.number, size(), draw.support, draw.coefficients, "support point",
-               "coefficient");
-  check_points(draw.number, size(), draw.left_out, draw.left_out_outputs, "point left out",
-               "output");
+  const auto check_points = [&](std::span<const PointIndex> points, std::span<const double> values,
+                                const char* point, const char* value) {
+    require(points.size() == values.size(), points.size(), " ", point, "s and ", values.size(), " ",
+            value, "s");
+    PointIndex last = -1;
+    for (std::size_t s = 0; s < points.size(); ++s) {
+      require(points[s] > last && points[s] < size(), "the ", point, " ", points[s], " after ",
+              last, ", must ascend below ", size());
+      require(std::isfinite(values[s]), "the ", value, " ", values[s], " at ", points[s],
+              ", must be finite");
+      last = points[s];
+    }
+  };
+  check_points(draw.support, draw.coefficients, "support point", "coefficient");
+  check_points(draw.left_out, draw.left_out_outputs, "point left out", "output");
 }
 
 #endif

@@ -132,8 +132,14 @@ class MemberReader {
   template <class Number>
   void check_number(const std::string& key, const Number& number, const Between& bounds) const {
     const auto value = static_cast<double>(number);
-    ensure<DataError>(value >= bounds.least && value <= bounds.most, where_, key, " is ", number,
-                      ", must be from ", bounds.least, " to ", bounds.most);
+    if (value >= bounds.least && value <= bounds.most) return;
+    throw DataError(bounds.words.empty() ? join(where_, key, " is ", number, ", must be from ",
+                                                bounds.least, " to ", bounds.most)
+                                         : join(where_, key, " is ", number, bounds.words));
+  }
+  template <class Number>
+  void check_number(const std::string& key, const Number& number, PointNumbers) const {
+    check_number(key, number, Between{0, static_cast<double>(points_ - 1)});
   }
   template <class Number>
   void check_number(const std::string& key, const Number& number, ConeRank) {
@@ -162,6 +168,7 @@ class MemberReader {
                           "' holds ", value, ", which is out of range");
         member.push_back(static_cast<Number>(value));
       }
+      (check_points(key, member, bounds), ...);
     } else {
       std::vector<double> numbers = file_->list<double>(key);
       for (std::size_t i = 0; points_ >= 0 && i < numbers.size(); ++i) {
@@ -182,6 +189,14 @@ class MemberReader {
         member = Member(std::ssize(numbers));
         std::copy(numbers.begin(), numbers.end(), member.data());
       }
+    }
+  }
+
+  template <class Number>
+  void check_points(const std::string& key, const std::vector<Number>& list, PointNumbers) const {
+    for (std::size_t k = 0; points_ >= 0 && k < list.size(); ++k) {
+      ensure<DataError>(list[k] >= 0 && list[k] < points_ && (k == 0 || list[k] > list[k - 1]),
+                        where_, key, " hold a point that is out of range");
     }
   }
 

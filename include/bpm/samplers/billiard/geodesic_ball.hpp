@@ -124,7 +124,7 @@ class GeodesicBall {
     visit("rest", self.rest_, Bound::per_coordinate);
     visit("jumps", self.jumps_);
     visit("burn_in", self.burn_in_);
-    visit("facet_index", self.facet_.index);
+    visit("facet_index", self.facet_.index, PointNumbers{});
     visit("facet_towards", self.facet_.towards);
     visit("facet_distance", self.facet_.distance);
     visit("until_refresh", self.until_refresh_);

@@ -225,7 +225,6 @@ class GeodesicChain : GeodesicBall {
     still_ = cone.rank() == 1;
     sampling_ = true;
     check_position(cone, inside_.span(), true);
-    facet_.index = std::clamp<std::ptrdiff_t>(facet_.index, 0, cone.points() - 1);
     // Half a turn a bounce at most, or a draw would never be reached.
     spacing_ = std::min(spacing_, 4 * static_cast<double>(settings.bounces_per_draw));
     until_draw_ = spacing_;
