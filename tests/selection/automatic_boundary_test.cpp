@@ -63,7 +63,7 @@ TEST_CASE("an automatic boundary fits what overlaps, and says how", "[selection]
   const auto& boundary = fitted.notes.boundary;
   REQUIRE(boundary);
   CHECK(boundary->points == 200);
-  CHECK(boundary->candidates.size() == bpm::default_relative_lambdas.size());
+  CHECK(boundary->candidates.size() == bpm::detail::default_relative_lambdas.size());
   CHECK_FALSE(boundary->candidates.front().consistent);
   CHECK(boundary->candidates.back().consistent);
   CHECK(boundary->relative_lambda > 0);
@@ -240,7 +240,7 @@ TEST_CASE("a Gibbs sampler without label noise has it chosen", "[selection][at l
   const auto by_lambda = BayesPointMachine(kernel, gibbs, weighted).fit(inputs, labels);
   CHECK(by_lambda.notes.boundary->label_noise == 0);
   CHECK(by_lambda.notes.boundary->relative_lambda > 0);
-  CHECK(by_lambda.notes.boundary->candidates.size() == bpm::default_relative_lambdas.size());
+  CHECK(by_lambda.notes.boundary->candidates.size() == bpm::detail::default_relative_lambdas.size());
 
   auto begun = automatic();
   begun.boundary_choice = bpm::BoundaryChoice{.label_noise = 0.1};

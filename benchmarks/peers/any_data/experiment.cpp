@@ -89,7 +89,7 @@ std::optional<double> SetResult::grid_best() const {
 
 void run_set(const DataSet& set, const Options& options, const Watch& watch, SetResult& result) {
   result.features = static_cast<std::size_t>(set.inputs.cols());
-  const auto& grid = bpm::default_relative_lambdas;
+  const auto& grid = bpm::detail::default_relative_lambdas;
   result.of_lambda.resize(grid.size());
   bpm::FitSettings settings{.seed = options.common.seed,
                             .threads = static_cast<unsigned>(options.common.threads)};

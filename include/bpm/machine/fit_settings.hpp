@@ -25,10 +25,10 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
+namespace detail {
+
 /// Default grid of lambda / k(x, x).
 inline const std::vector<double> default_relative_lambdas{0, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};
-
-namespace detail {
 
 /// Default grid of label noise, in place of lambda.
 inline const std::vector<double> default_label_noises{0, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3};

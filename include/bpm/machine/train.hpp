@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,7 +21,6 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/decision/class_probabilities.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
@@ -32,7 +32,7 @@
 
 /// \file
 /// The part of a fit that sees kernel values, and neither kernel nor inputs: draws, softer
-/// boundaries, and probabilities from points that draws hold out.
+/// boundaries, and the numbers of a classifier that their means give.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -270,5 +270,82 @@ template <class T, class Sampler>
     fit.begin();
   }
 }
+
+/// Results of the means of draws, for any kernel: fields of `ClassifierParts`.
+struct MeanNumbers {
+  std::vector<PointIndex> support{};
+  RowMatrix<double> coefficients{};
+  RowMatrix<double> draw_coefficients{};
+  std::vector<std::uint64_t> draw_numbers{};
+  std::vector<double> draw_weights{};
+  std::vector<double> mean_norms{};
+  std::vector<double> training_margins{};
+  std::vector<std::size_t> training_errors{};
+
+  /// `more`: points of the support beside those with a coefficient.
+  MeanNumbers(const Subproblems& problems, std::span<const DrawMean> means,
+              std::span<const PointIndex> more);
+};
+
+#if BPM_BODIES
+
+BPM_INLINE MeanNumbers::MeanNumbers(const Subproblems& problems, std::span<const DrawMean> means,
+                                    std::span<const PointIndex> more) {
+  const std::ptrdiff_t m = means[0].size();
+  const auto columns = static_cast<Eigen::Index>(problems.size());
+  // Index of each point in the support; -1: not in it.
+  std::vector<Eigen::Index> place(static_cast<std::size_t>(m), -1);
+  std::size_t kept = std::numeric_limits<std::size_t>::max();
+  for (const PointIndex i : more) place[i] = 0;
+  for (const DrawMean& mean : means) {
+    kept = std::min(kept, mean.kept().size());
+    for (std::ptrdiff_t i = 0; i < m; ++i) {
+      if (mean.coefficient(i) != 0) place[i] = 0;
+    }
+    for (const KeptDraw& draw : mean.kept()) {
+      for (const PointIndex i : draw.support) place[i] = 0;
+    }
+  }
+  for (std::ptrdiff_t i = 0; i < m; ++i) {
+    if (place[i] < 0) continue;
+    place[i] = std::ssize(support);
+    support.push_back(static_cast<PointIndex>(i));
+  }
+  const Eigen::Index size = std::ssize(support);
+  coefficients.resize(size, columns);
+  for (Eigen::Index s = 0; s < size; ++s) {
+    for (Eigen::Index c = 0; c < columns; ++c) {
+      coefficients(s, c) = means[c].coefficient(support[s]);
+    }
+  }
+  draw_coefficients.setZero(size, static_cast<Eigen::Index>(kept) * columns);
+  for (std::size_t n = 0; n < kept; ++n) {
+    draw_numbers.push_back(means[0].kept()[n].number);
+    for (Eigen::Index c = 0; c < columns; ++c) {
+      const KeptDraw& draw = means[c].kept()[n];
+      draw_weights.push_back(draw.weight);
+      for (std::size_t s = 0; s < draw.support.size(); ++s) {
+        draw_coefficients(place[draw.support[s]], static_cast<Eigen::Index>(n) * columns + c) =
+            draw.coefficients[s];
+      }
+    }
+  }
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    const DrawMean& mean = means[p];
+    const double norm = mean.norm();
+    double smallest = std::numeric_limits<double>::infinity();
+    std::size_t errors = 0;
+    for (std::ptrdiff_t i = 0; i < m; ++i) {
+      const int sign = problems.signs[p][i];
+      smallest = std::min(smallest, sign * mean.output(i));
+      errors += sign * mean.plain_output(i, problems.lambda_at(i)) <= 0 ? 1U : 0U;
+    }
+    mean_norms.push_back(norm);
+    training_margins.push_back(smallest / norm);
+    training_errors.push_back(errors);
+  }
+}
+
+#endif
 
 }}}  // namespace bpm::detail

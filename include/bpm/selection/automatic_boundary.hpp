@@ -42,7 +42,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// `FitSettings::soft_boundary` gives is used without a search.
 struct AutomaticBoundary {
   /// Values of lambda / k(x, x), ascending.
-  std::vector<double> relative_lambdas = default_relative_lambdas;
+  std::vector<double> relative_lambdas = detail::default_relative_lambdas;
   /// Values of label noise in place of lambda, for samplers that take it, have none, and whose soft
   /// boundary is automatic, without class weights; ascending, below 1/2.
   std::vector<double> label_noises = detail::default_label_noises;
