@@ -993,7 +993,8 @@ TEST_CASE("bpm: Ctrl-C ends with the model so far, kill with none, --resume with
       again[4] = "0.4";
       const BpmOutcome other = run_bpm(again);
       CHECK(other.status == 1);
-      CHECK_THAT(other.errors, ContainsSubstring("belongs to another run: other soft boundary"));
+      CHECK_THAT(other.errors,
+                 ContainsSubstring("the training of --checkpoint belongs to another run: other "));
       std::filesystem::remove_all(folder);
     }
   }
