@@ -498,7 +498,8 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
         }
       })
       ->type_name("FILE|SHARE");
-  app.add_option("--checkpoint", options.checkpoint, "Save the training in this folder as it goes on")
+  app.add_option("--checkpoint", options.checkpoint,
+                 "Save the training in this folder as it goes on")
       ->type_name("DIR");
   app.add_flag("--resume", options.resume, "Begin with what the folder of --checkpoint holds");
   app.add_flag("--weights-only", options.weights_only,

@@ -240,7 +240,8 @@ TEST_CASE("a Gibbs sampler without label noise has it chosen", "[selection][at l
   const auto by_lambda = BayesPointMachine(kernel, gibbs, weighted).fit(inputs, labels);
   CHECK(by_lambda.notes.boundary->label_noise == 0);
   CHECK(by_lambda.notes.boundary->relative_lambda > 0);
-  CHECK(by_lambda.notes.boundary->candidates.size() == bpm::detail::default_relative_lambdas.size());
+  CHECK(by_lambda.notes.boundary->candidates.size() ==
+        bpm::detail::default_relative_lambdas.size());
 
   auto begun = automatic();
   begun.boundary_choice = bpm::BoundaryChoice{.label_noise = 0.1};
