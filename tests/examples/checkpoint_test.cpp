@@ -64,7 +64,8 @@ std::vector<double> numbers_of(const Classifier& classifier) {
     numbers.insert(numbers.end(), more->begin(), more->end());
   }
   numbers.push_back(parts.slope);
-  if (parts.boundary) numbers.push_back(parts.boundary->relative_lambda);
+  if (const auto& boundary = classifier.notes.boundary)
+    numbers.push_back(boundary->relative_lambda);
   const auto& report = classifier.report();
   numbers.push_back(static_cast<double>(report.draws));
   if (report.perceptron) numbers.push_back(static_cast<double>(report.perceptron->mistakes));

@@ -180,8 +180,7 @@ TEST_CASE("a user's matrix and noisy samplers have their automatic boundary", "[
   CHECK(brought.notes.boundary->relative_lambda ==
         BayesPointMachine(kernel, PermutedPerceptron{}, automatic())
             .fit(inputs, labels)
-            .parts()
-            .boundary->relative_lambda);
+            .notes.boundary->relative_lambda);
   const bpm::KernelGibbs gibbs{.draws = 20, .label_noise = 0.2};
   const auto soft = BayesPointMachine(kernel, gibbs, automatic()).fit(inputs, labels);
   auto settings = automatic();

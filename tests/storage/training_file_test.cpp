@@ -72,33 +72,36 @@ void check_same_model(const C& found, const C& expected, const I& inputs) {
   CHECK(a.draw_numbers == b.draw_numbers);
   CHECK(a.draw_weights == b.draw_weights);
   CHECK(a.draw_coefficients == b.draw_coefficients);
-  CHECK(a.warnings.size() == b.warnings.size());
+  CHECK(found.notes.warnings.size() == expected.notes.warnings.size());
   CHECK(a.bias == b.bias);
   CHECK(a.slope == b.slope);
-  CHECK(a.seed == b.seed);
-  CHECK(a.report.draws == b.report.draws);
-  CHECK(a.report.converged == b.report.converged);
-  CHECK(a.report.mistaken_points == b.report.mistaken_points);
-  REQUIRE(a.report.perceptron.has_value() == b.report.perceptron.has_value());
-  if (a.report.perceptron) {
-    CHECK(a.report.perceptron->mistakes == b.report.perceptron->mistakes);
-    CHECK(a.report.perceptron->passes == b.report.perceptron->passes);
+  CHECK(found.notes.seed == expected.notes.seed);
+  CHECK(found.notes.report.draws == expected.notes.report.draws);
+  CHECK(found.notes.report.converged == expected.notes.report.converged);
+  CHECK(found.notes.report.mistaken_points == expected.notes.report.mistaken_points);
+  REQUIRE(found.notes.report.perceptron.has_value() ==
+          expected.notes.report.perceptron.has_value());
+  if (found.notes.report.perceptron) {
+    CHECK(found.notes.report.perceptron->mistakes == expected.notes.report.perceptron->mistakes);
+    CHECK(found.notes.report.perceptron->passes == expected.notes.report.perceptron->passes);
   }
-  REQUIRE(a.report.chains.has_value() == b.report.chains.has_value());
-  if (a.report.chains) {
-    CHECK(a.report.chains->steps == b.report.chains->steps);
-    CHECK(a.report.chains->standard_error == b.report.chains->standard_error);
-    CHECK(a.report.chains->effective_draws == b.report.chains->effective_draws);
-    CHECK(a.report.chains->chain_angle == b.report.chains->chain_angle);
-    CHECK(a.report.chains->burn_in == b.report.chains->burn_in);
-    CHECK(a.report.chains->start_margin == b.report.chains->start_margin);
+  REQUIRE(found.notes.report.chains.has_value() == expected.notes.report.chains.has_value());
+  if (found.notes.report.chains) {
+    CHECK(found.notes.report.chains->steps == expected.notes.report.chains->steps);
+    CHECK(found.notes.report.chains->standard_error ==
+          expected.notes.report.chains->standard_error);
+    CHECK(found.notes.report.chains->effective_draws ==
+          expected.notes.report.chains->effective_draws);
+    CHECK(found.notes.report.chains->chain_angle == expected.notes.report.chains->chain_angle);
+    CHECK(found.notes.report.chains->burn_in == expected.notes.report.chains->burn_in);
+    CHECK(found.notes.report.chains->start_margin == expected.notes.report.chains->start_margin);
   }
-  REQUIRE(a.boundary.has_value() == b.boundary.has_value());
-  if (a.boundary) {
-    CHECK(a.boundary->relative_lambda == b.boundary->relative_lambda);
-    CHECK(a.boundary->label_noise == b.boundary->label_noise);
-    CHECK(a.boundary->raised == b.boundary->raised);
-    CHECK(a.boundary->candidates.size() == b.boundary->candidates.size());
+  REQUIRE(found.notes.boundary.has_value() == expected.notes.boundary.has_value());
+  if (found.notes.boundary) {
+    CHECK(found.notes.boundary->relative_lambda == expected.notes.boundary->relative_lambda);
+    CHECK(found.notes.boundary->label_noise == expected.notes.boundary->label_noise);
+    CHECK(found.notes.boundary->raised == expected.notes.boundary->raised);
+    CHECK(found.notes.boundary->candidates.size() == expected.notes.boundary->candidates.size());
   }
 }
 

@@ -440,6 +440,5 @@ TEST_CASE("EP chooses its soft boundary by the evidence") {
   // With noise no boundary is needed, and none is chosen.
   CHECK_FALSE(bpm::BayesPointMachine(ep_kernel, ExpectationPropagation{.noise_deviation = 0.5})
                   .fit(triangle_inputs, noisy)
-                  .parts()
-                  .boundary);
+                  .notes.boundary);
 }
