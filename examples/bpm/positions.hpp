@@ -13,7 +13,7 @@
 
 namespace bpm_examples {
 
-/// Of a table as the one that trained, from 0: `ClassifierParts::label_column` and
+/// Of a table as the one that trained, from 0: `Notes::label_column` and
 /// `ignored_columns`.
 struct Positions {
   std::optional<Eigen::Index> label{};  ///< Absent: the last column that is not ignored.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -70,15 +71,20 @@ struct FitParts {
 /// Returns the machine's classifier by so many draws, bit for bit that of `fit`. It goes on from
 /// the bytes of a training, where there are any, and calls save(training) after each part: a
 /// process that is killed loses what it did since. The watch may stop it, as it may `fit`.
-template <class Kernel, class Sampler, class Inputs, class Watch, class Save>
-[[nodiscard]] auto fit_by_parts(const bpm::OneVsRest<Kernel, Sampler>& machine,
+template <class Kernel, class Sampler, class Boundary, class Inputs, class Watch, class Save>
+[[nodiscard]] auto fit_by_parts(const bpm::OneVsRest<Kernel, Sampler, Boundary>& machine,
                                 const Inputs& inputs, std::span<const int> labels,
                                 const FitParts& parts, std::string begun, const Watch& watch,
                                 const Save& save) {
+  bpm::FitSettings settings = machine.settings();
   const auto of = [&](std::uint64_t draws) {
     return bpm::OneVsRest(bpm::BayesPointMachine(
-        machine.kernel(), machine.sampler().with_draws(draws), machine.settings()));
+        machine.kernel(), machine.sampler().with_draws(draws), machine.boundary(), settings));
   };
+  if (!settings.strategy) {  // That of all draws: of few a matrix would not pay.
+    const std::set<int> classes(labels.begin(), labels.end());
+    settings.strategy = of(parts.draws).forecast(inputs, classes.size()).strategy;
+  }
   const WallTimer timer;
   std::uint64_t part = parts.first;
   const auto first = of(std::min(part, parts.draws));

@@ -263,6 +263,14 @@ TEST_CASE("where the whole is not consistent lambda is raised", "[selection]") {
   CHECK(raised == std::vector<double>{0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 6, 12});
   CHECK(choice.raised == 9);
 
+  // What was tried goes before the default grid.
+  bpm::BoundaryChoice own{.relative_lambda = 0.1,
+                          .candidates = {{.relative_lambda = 0.1}, {.relative_lambda = 0.7}}};
+  bpm::detail::raise_boundary(own);
+  CHECK(own.relative_lambda == 0.7);
+  bpm::detail::raise_boundary(own);
+  CHECK(own.relative_lambda == 1);
+
   // Slope and offsets are then those found at the lambda taken, or at the nearest smaller one.
   bpm::BoundaryChoice tried{.relative_lambda = 0, .slope = 1, .offsets = {0.5}};
   tried.candidates = {{.relative_lambda = 0, .slope = 1, .offsets = {0.5}},

@@ -105,7 +105,7 @@ TEST_CASE("what is no file is not replaced by one") {
   const auto pipe = folder.path() / "pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   CHECK(message_of([&] { write_one(pipe, {}); }) ==
-        "model: " + pipe.string() + " is a device, a pipe or a socket, expected a file");
+        "save: " + pipe.string() + " is a device, a pipe or a socket, expected a file");
   CHECK(std::filesystem::is_fifo(pipe));
 }
 

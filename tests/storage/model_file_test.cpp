@@ -254,7 +254,7 @@ TEST_CASE("files and streams hold what bytes do, and a failed save leaves the ol
   CHECK_THROWS_AS(bpm::save(small_model(), stream), std::ios_base::failure);
 
   CHECK_THAT(message_of([&] { bpm::save(small_model(), folder.path() / "no" / "model"); }),
-             ContainsSubstring("model: ") && ContainsSubstring("cannot be written: open: ") &&
+             ContainsSubstring("save: ") && ContainsSubstring("cannot be written: open: ") &&
                  ContainsSubstring("; what was there before is whole"));
   CHECK(message_of([&] { (void)bpm::load<Small>(folder.path() / "none"); }) ==
         (folder.path() / "none").string() + ": cannot be opened for reading");

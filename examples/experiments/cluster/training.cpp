@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bpm/core/random.hpp"
@@ -23,6 +25,7 @@
 #include "common/digest.hpp"
 #include "common/machine_info.hpp"
 #include "common/pixels.hpp"
+#include "common/program.hpp"
 #ifdef BPM_CLUSTER_MPI
 #include "bpm/cluster/distributed_perceptron.hpp"
 #include "bpm/cluster/sharded_one_vs_rest.hpp"
@@ -82,12 +85,20 @@ template <class Machine, class Inputs>
                                 const std::function<bool(const bpm::Progress&)>& progress) {
   if (options.checkpoint.empty()) return machine.fit(inputs, labels, progress);
   const bool first = job.rank() == 0;
+  std::string begun;
+  std::string error;
+  try {
+    if (first) begun = read_training(options.checkpoint);
+  } catch (const std::exception& found) {
+    error = found.what();
+  }
+  // All ranks end by the error of the first.
+  if (const std::string shared = shared_by_ranks(error); !shared.empty()) throw UsageError(shared);
   const FitParts parts{.draws = options.draws,
                        .first = static_cast<std::uint64_t>(job.size()) *
                                 static_cast<std::uint64_t>(std::max(1, options.common.threads)),
                        .brief = 0};  // All ranks make the same parts, whatever their clocks.
-  return fit_by_parts(machine, inputs, labels, parts,
-                      shared_by_ranks(first ? read_training(options.checkpoint) : ""), progress,
+  return fit_by_parts(machine, inputs, labels, parts, shared_by_ranks(std::move(begun)), progress,
                       [&](const auto& training) {
                         if (first) bpm::save(training, training_file(options.checkpoint));
                       });

@@ -115,11 +115,12 @@ void check_compression(const Classifier<Kernel, Inputs>& classifier) {
 /// Conditions. Checked: one training set, all requested draws made, no soft boundary chosen on it,
 /// no settings found by `choose`, no standardising, no encoding of words or missing values, no bias
 /// except with a kernel of distances, whose k(x, x) is 1, no offsets. The caller must ensure:
-/// independent examples of one source; kernel, width (not the median of distances), features,
-/// lambda (no class weights from counts, no lambda by a point's index) and number of draws fixed
-/// before these examples were seen, or delta divided by the number of combinations that could have
-/// been chosen; no fit repeated because another failed (`NotSeparable`) or for its certificate.
-/// \throws std::invalid_argument if a checked condition fails, or unless 0 < delta < 1.
+/// notes as the fit left them; independent examples of one source; kernel, width (not the median of
+/// distances), features, lambda (no class weights from counts, no lambda by a point's index) and
+/// number of draws fixed before these examples were seen, or delta divided by the number of
+/// combinations that could have been chosen; no fit repeated because another failed
+/// (`NotSeparable`) or for its certificate. \throws std::invalid_argument if a checked condition
+/// fails, or unless 0 < delta < 1.
 template <class Kernel, InputSet Inputs>
 [[nodiscard]] Certificate certificate(const Classifier<Kernel, Inputs>& classifier, double delta) {
   detail::check_compression(classifier);

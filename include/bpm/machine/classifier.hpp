@@ -32,7 +32,8 @@
 namespace bpm { inline namespace BPM_TARGET {
 
 /// A classifier by kernel values with some training inputs, its support: a plain value. Machines
-/// return it, or it is made from parts; copies share memory and never change.
+/// return it, or it is made from parts; copies share the parts, which never change, and have notes
+/// of their own.
 ///
 /// `Queries` below are any inputs of the support's kind and precision; for a `PrecomputedKernel`
 /// a matrix of kernel values with all training points, or `PrecomputedRows`.

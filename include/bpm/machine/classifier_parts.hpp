@@ -27,8 +27,8 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// What a classifier says beside its predictions, which read none of it: plain members, to be set
-/// by anyone. Model files hold them.
+/// Names and history of a classifier: plain members, to be set by anyone. Decision values, labels
+/// and probabilities do not depend on them. Model files hold them.
 struct Notes {
   std::vector<std::string> class_names{};  ///< Names of the classes, in order, or empty.
   /// Names of the columns of inputs, or none; readers use them for tables with any order of columns

@@ -167,9 +167,9 @@ struct FitSettings {
   /// keeps the whole matrix if points are few, values slow or draws many, and otherwise computes
   /// values when needed (kernels on pairs, whose values are slow, keep as many rows as fit), with
   /// fewer draws at a time if necessary; the model is the same. An automatic lambda needs at least
-  /// 16 n^2 bytes, n the 3000 points or fewer of its choice. Not counted are the classifier's
-  /// support inputs, as they are and packed for prediction (and padded, where a row is not whole
-  /// registers), and, with `keep_draws`, the draws.
+  /// 16 n^2 bytes, n the points of its search (`AutomaticBoundary::points`). Not counted are the
+  /// classifier's support inputs, as they are and packed for prediction (and padded, where a row is
+  /// not whole registers), and, with `keep_draws`, the draws.
   std::size_t memory = std::size_t{1} << 30U;
   /// Strategy to use instead of a choice; one that does not fit the memory is an error.
   std::optional<Strategy> strategy{};

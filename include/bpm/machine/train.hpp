@@ -103,13 +103,19 @@ template <class Sampler>
 /// Most raises of lambda: from 0 to 96 times k(x, x).
 inline constexpr unsigned most_raises = 12;
 
-/// Raises lambda to the next larger value of the grid, beyond its end to twice as much; or sets the
-/// least label noise, with which every run is consistent.
+/// Raises lambda to the next larger value that was tried, else of the default grid, beyond its end
+/// to twice as much; or sets the least label noise, with which every run is consistent.
 inline void raise_boundary(BoundaryChoice& choice, bool label_noise = false) {
   const auto& grid = default_relative_lambdas;
   const auto larger = std::upper_bound(grid.begin(), grid.end(), choice.relative_lambda);
+  double tried = std::numeric_limits<double>::infinity();
+  for (const ChoiceCandidate& one : choice.candidates) {
+    if (one.relative_lambda > choice.relative_lambda) tried = std::min(tried, one.relative_lambda);
+  }
   if (label_noise) {
     choice.label_noise = default_label_noises[1];
+  } else if (std::isfinite(tried)) {
+    choice.relative_lambda = tried;
   } else {
     choice.relative_lambda = larger == grid.end() ? 2 * choice.relative_lambda : *larger;
   }

@@ -111,7 +111,7 @@ template <class Kernel, InputSet I>
 }
 
 /// Returns the parts given by kernel, inputs and means, with the margins and errors of the training
-/// set; the caller adds bias, slope, report and the rest. `more`: see `MeanNumbers`.
+/// set; the caller adds bias, slope and threads. `more`: see `MeanNumbers`.
 template <class Kernel, InputSet I>
 [[nodiscard]] ClassifierParts<Kernel, owned_inputs_t<I>> parts_of_means(
     const Kernel& kernel, const I& inputs, const Subproblems& problems,

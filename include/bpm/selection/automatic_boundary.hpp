@@ -36,7 +36,8 @@
 
 namespace bpm { inline namespace BPM_TARGET {
 
-/// Search of a fit for its soft boundary, the default of machines: a plain value. It tries every
+/// Search of a fit for its soft boundary, the default of machines: a plain value (for expectation
+/// propagation, which chooses by the evidence, its lambdas and points alone). It tries every
 /// lambda, or label noise for samplers that take it, by folds of a part of the points; the least
 /// out-of-fold log loss wins. The same outputs give the slope of probabilities. A boundary that
 /// `FitSettings::soft_boundary` gives is used without a search.

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -14,12 +15,17 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/points.hpp"
+#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/class_probabilities.hpp"
 #include "bpm/decision/evaluation.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/run_sampler.hpp"
+#include "bpm/machine/train.hpp"
+#include "bpm/samplers/sampler.hpp"
 #include "bpm/selection/out_of_fold.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 

@@ -31,8 +31,9 @@ namespace bpm { inline namespace BPM_TARGET {
 /// Grid of candidates for `choose`: every kernel with every soft boundary, or label noise.
 template <class Kernel>
 struct ChoiceGrid {
-  std::vector<Kernel> kernels;   ///< From narrow to wide: the last of equals wins.
-  AutomaticBoundary boundary{};  ///< Soft boundaries to try, and how.
+  std::vector<Kernel> kernels;  ///< From narrow to wide: the last of equals wins.
+  /// Soft boundaries to try, and how, in the place of the machine's.
+  AutomaticBoundary boundary{};
   /// Biases to try (`FitSettings::bias`), with the best kernel and the lambdas next to the best;
   /// the machine's own is always a candidate. Empty: that alone.
   std::vector<double> biases{};
@@ -314,6 +315,10 @@ template <class Machine, class I, Observer O = detail::IgnoreProgress>
                                           });
   }
   ChoiceGrid<Gaussian> grid;
+  if constexpr (std::same_as<std::remove_cvref_t<decltype(machine.boundary())>,
+                             AutomaticBoundary>) {
+    grid.boundary = machine.boundary();
+  }
   grid.one_against_one = true;
   if (!machine.settings().bias) grid.biases = {0, 0.3, default_bias};
   for (const double factor : {0.25, 0.5, 1.0, 2.0}) {

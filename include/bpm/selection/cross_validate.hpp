@@ -89,10 +89,9 @@ void leave_out_in_turn(OutOfFold& result, std::span<const int> labels, O& observ
 /// n^2 of them and as many again for a fold, if `settings().memory` holds 16 n^2 bytes (24 for
 /// pairs of classes); if not, or if lambda is automatic (every fold then chooses its own, or begins
 /// with the settings' `boundary_choice`, which may depend on its points), each fold fits by itself.
-/// A sampler that keeps draws in a folder finds those of another fold there, and throws. A machine
-/// that standardises does so once, with all inputs. Cost: as many fits as folds. `folds`: number of
-/// folds, whose seed is the machine's. \throws NotSeparable if a fold's machine finds no consistent
-/// classifier, Stopped; as `fit` and `Folds::stratified`.
+/// A machine that standardises does so once, with all inputs. Cost: as many fits as folds. `folds`:
+/// number of folds, whose seed is the machine's. \throws NotSeparable if a fold's machine finds no
+/// consistent classifier, Stopped; as `fit` and `Folds::stratified`.
 template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold cross_validate(const Machine& machine, const I& inputs,
                                        std::span<const int> labels, std::size_t folds = 5,

@@ -15,7 +15,6 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
@@ -162,10 +161,10 @@ inline void write_durably(const std::filesystem::path& path,
   const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code unknown;
   ensure<CheckpointError>(!std::filesystem::is_other(std::filesystem::status(path, unknown)),
-                          "model: ", name, " is a device, a pipe or a socket, expected a file");
+                          "save: ", name, " is a device, a pipe or a socket, expected a file");
   const PartialFile partial(path);
   const auto check_step = [&](int code, std::string_view step) {
-    ensure<CheckpointError>(code == 0, "model: ", name, " cannot be written: ", step, ": ",
+    ensure<CheckpointError>(code == 0, "save: ", name, " cannot be written: ", step, ": ",
                             std::strerror(code), "; what was there before is whole");
   };
   {

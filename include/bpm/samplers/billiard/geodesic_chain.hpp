@@ -218,7 +218,7 @@ class GeodesicChain : GeodesicBall {
     using Ball = std::conditional_t<std::is_const_v<Self>, const GeodesicBall, GeodesicBall>;
     GeodesicBall::visit_members(static_cast<Ball&>(self), visit);
   }
-  /// Completes a chain that was read. What it stands on may be any finite numbers: a ball that they
+  /// Completes a chain that was read. What it stands on may be any numbers: a ball that they
   /// lead outside goes on from `inside_`. \throws std::invalid_argument unless that is inside.
   void take_up(const Cone& cone, const GeodesicSettings& settings) {
     settings_ = settings;
@@ -325,7 +325,7 @@ class GeodesicChain : GeodesicBall {
     }
   }
 
-  /// Restarts after a numerical failure (never seen; NaN in the kernel values would cause it).
+  /// Restarts where numbers went wrong: those of a file, or NaN in kernel values.
   void restart(const Cone& cone) {
     ++repairs_;
     anchor(cone);

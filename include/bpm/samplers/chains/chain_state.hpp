@@ -137,9 +137,10 @@ inline void check_position(const Cone& cone, std::span<const double> x, bool ins
   const double squared = dot(x.data(), x.data(), std::ssize(x));
   check(std::abs(squared - 1) <= 1e-6, "chain", "position", "has a square of ", squared,
         ", must be 1");
+  if (!inside) return;
   const auto [smallest, where] = cone.smallest_output(x);
-  check(!inside || smallest > 0, "chain", "position", "has the signed output ", smallest,
-        " at point ", where, ", must be positive without noise");
+  check(smallest > 0, "chain", "position", "has the signed output ", smallest, " at point ", where,
+        ", must be positive");
 }
 
 /// State of the chains of a run, from which another run continues exactly: 5 draws and 5 more are
