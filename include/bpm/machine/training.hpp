@@ -233,7 +233,7 @@ class Training {
     notes.boundary = fit_.boundary;
     if constexpr (detail::BoundarySearch<Boundary>::searches) {
       if (fit_.boundary) {
-        auto found = detail::BoundarySearch<Boundary>::probabilities(
+        typename detail::BoundarySearch<Boundary>::Probabilities found(
             *fit_.boundary, fit_.given_boundary, fit_.state.means, fit_.labels.list(),
             fit_.problems.classes);
         parts.slope = found.slope;

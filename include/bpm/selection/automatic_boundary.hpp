@@ -108,6 +108,7 @@ template <class T, class Sampler>
 template <>
 struct BoundarySearch<AutomaticBoundary> {
   static constexpr bool searches = true;
+  using Probabilities = FitProbabilities;
 
   template <class Sampler>
   [[nodiscard]] static std::size_t points(const AutomaticBoundary& boundary) {
@@ -136,14 +137,6 @@ struct BoundarySearch<AutomaticBoundary> {
         part.can_be_left_out < 2 ? DenseGram<T>(Buffer<T>(0), 0)
                                  : kernel_values_of(kernel, inputs, part.points, control.threads);
     return choose_boundary(boundary, part, values, sampler, settings, classes, control, function);
-  }
-
-  [[nodiscard]] static FitProbabilities probabilities(const BoundaryChoice& choice,
-                                                      const SoftBoundary& given,
-                                                      std::span<const DrawMean> means,
-                                                      std::span<const int> labels,
-                                                      const std::vector<int>& classes) {
-    return {choice, given, means, labels, classes};
   }
 };
 

@@ -205,11 +205,6 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
   return one.error + error_of_share(one.error, n) + 1 / n < than.error;
 }
 
-/// Returns the largest number of points, up to `most`, for whose choice the memory suffices.
-[[nodiscard]] inline std::size_t points_in_memory(std::size_t memory, std::size_t most) {
-  return std::min(most, static_cast<std::size_t>(std::sqrt(static_cast<double>(memory) / 24)));
-}
-
 /// Judges the winner of a small part again on a larger one; returns the new winner and the number
 /// of points left out. It walks through the grid, to the next softer or harder boundary or the next
 /// kernel, as long as a neighbour is better on one split, a fifth left out. The folds of the small

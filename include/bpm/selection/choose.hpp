@@ -259,8 +259,8 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     if (const auto pairs = best_of_pairs()) best = pairs;
   }
   std::size_t moved_by = 0;
-  if (const std::size_t more = detail::points_in_memory(
-          settings.memory, std::min(grid.more_points, static_cast<std::size_t>(n)));
+  const auto held = static_cast<std::size_t>(std::sqrt(static_cast<double>(settings.memory) / 24));
+  if (const std::size_t more = std::min({held, grid.more_points, static_cast<std::size_t>(n)});
       2 * more >= 3 * part.points.size()) {
     const detail::ChoicePart large(labels, folds.classes, more, settings.seed);
     const auto [at, left_out] = detail::refine_on_larger_part<Scalar>(
