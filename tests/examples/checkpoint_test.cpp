@@ -13,6 +13,7 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "noisy_points.hpp"

@@ -27,6 +27,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -287,6 +288,9 @@ const test_support::LabelledPoints& training_points() {
 }
 const Gaussian narrow = Gaussian::from_width(0.3);
 
+static_assert(std::is_nothrow_move_constructible_v<Model> &&
+              std::is_nothrow_move_assignable_v<Model>);
+
 /// Fits a machine anew into a classifier that was there.
 template <class Machine>
 void refuse_each_of_fit(const std::string& what, const Machine& machine, bool may_succeed = false) {
@@ -301,8 +305,9 @@ void refuse_each_of_fit(const std::string& what, const Machine& machine, bool ma
   const Totals totals = refuse_each(
       what,
       [&] {
+        Model next = standing;  // What follows moves models, without memory.
         target = machine.fit(inputs, labels);
-        return std::exchange(target, standing);
+        return std::exchange(target, std::move(next));
       },
       bits_of_model,
       [&] { return bits_of_model(target) == before && target.decision_values(inputs) == outputs; });
@@ -465,8 +470,9 @@ TEST_CASE("loading without memory leaves the classifier that was there") {
   refuse_each(
       "load",
       [&] {
+        Model next = some_model(1);
         target = bpm::load<Model>(path);
-        return std::exchange(target, some_model(1));
+        return std::exchange(target, std::move(next));
       },
       [](const Model& model) { return bpm::model_bytes(model); },
       [&] { return bpm::model_bytes(target) == before; });
