@@ -29,16 +29,17 @@ namespace bpm_examples {
 /// which earlier versions kept.
 [[nodiscard]] inline std::filesystem::path training_file(const std::filesystem::path& folder) {
   namespace fs = std::filesystem;
-  const fs::path file = folder / "training";
+  fs::path file = folder / "training";
   if (!fs::exists(folder) || fs::exists(file)) return file;
   const std::string name = "--checkpoint: '" + folder.string() + "'";
   if (!fs::is_directory(folder)) throw UsageError(name + " is no folder");
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string other = entry.path().filename().string();
     if (other.starts_with("training.partial-")) continue;  // A save that was killed left it.
-    throw UsageError(name + " holds '" + other +
-                     "' and no training; draws in files of their own are not read any more: name "
-                     "another folder, and the run begins anew");
+    throw UsageError(bpm::detail::join(
+        name, " holds '", other,
+        "' and no training; draws in files of their own are not read any more: name another "
+        "folder, and the run begins anew"));
   }
   return file;
 }
