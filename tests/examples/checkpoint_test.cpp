@@ -119,11 +119,11 @@ TEST_CASE("chains by parts are those of one run", "[examples]") {
 
 TEST_CASE("a fit by parts that is stopped saves the draws it has", "[examples]") {
   const auto points = test_support::noisy_rings(90, 3, 0.05);
-  const auto machine =
-      machine_with(bpm::PermutedPerceptron{.draws = 3000},
-                   {.soft_boundary = bpm::SoftBoundary::relative(0.1), .threads = 2});
+  const auto machine = machine_with(
+      bpm::PermutedPerceptron{.draws = 300'000},  // Seconds: the watch is asked before.
+      {.soft_boundary = bpm::SoftBoundary::relative(0.1), .threads = 2});
   Saves saves;
-  const auto cut = by_parts(machine, points, {.draws = 3000, .first = 2000}, saves, {},
+  const auto cut = by_parts(machine, points, {.draws = 300'000, .first = 200'000}, saves, {},
                             [](const bpm::Progress& now) { return now.draws < 5; });
   CHECK(cut.report().stopped);
   CHECK(cut.report().draws >= 5);

@@ -161,6 +161,7 @@ class BayesPointMachine {
         boundary_(std::move(boundary)) {
     if constexpr (!searches) settings_.soft_boundary = boundary_;
   }
+  /// Keeps kernel, boundary and settings, with the sampler as it is by default.
   template <std::same_as<Boundary> B>
   BayesPointMachine(Kernel kernel, B boundary, FitSettings settings = {})
       : BayesPointMachine(std::move(kernel), Sampler{}, std::move(boundary), std::move(settings)) {}
@@ -215,9 +216,11 @@ class BayesPointMachine {
   Boundary boundary_{};
 };
 
+/// Deduces a machine with a boundary, and permuted perceptrons.
 template <class Kernel, detail::SomeBoundary Boundary>
 BayesPointMachine(Kernel, Boundary, FitSettings = {})
     -> BayesPointMachine<Kernel, PermutedPerceptron, Boundary>;
+/// Deduces a machine with a sampler and a boundary.
 template <class Kernel, class Sampler, detail::SomeBoundary Boundary>
 BayesPointMachine(Kernel, Sampler, Boundary, FitSettings = {})
     -> BayesPointMachine<Kernel, Sampler, Boundary>;
