@@ -117,6 +117,19 @@ TEST_CASE("chains by parts are those of one run", "[examples]") {
                             less.texts.back())) == whole);
 }
 
+TEST_CASE("a fit by parts searches for its boundary as its machine says", "[examples]") {
+  const auto points = test_support::noisy_rings(90, 3, 0.05);
+  const bpm::OneVsRest machine(bpm::BayesPointMachine(
+      kernel, bpm::PermutedPerceptron{.draws = 4},
+      bpm::AutomaticBoundary{.relative_lambdas = {0.2, 0.7}}, {.threads = 1}));
+  const auto whole = machine.fit(points.inputs, points.labels);
+  Saves saves;
+  const auto fitted = by_parts(machine, points, {.draws = 4, .first = 2}, saves);
+  CHECK(numbers_of(fitted) == numbers_of(whole));
+  REQUIRE(fitted.notes.boundary);
+  CHECK(fitted.notes.boundary->candidates.size() == 2);
+}
+
 TEST_CASE("a fit by parts that is stopped saves the draws it has", "[examples]") {
   const auto points = test_support::noisy_rings(90, 3, 0.05);
   const auto machine = machine_with(

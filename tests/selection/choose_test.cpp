@@ -31,6 +31,17 @@ using bpm::SoftBoundary;
 using test_support::message_of;
 using test_support::noisy_rings;
 
+TEST_CASE("choose tries what the machine's boundary tries", "[selection]") {
+  const auto [inputs, labels] = test_support::noisy_stripes(120, 2, 0.1);
+  const BayesPointMachine machine(Gaussian::from_width(1),
+                                  bpm::AutomaticBoundary{.relative_lambdas = {0.2, 0.7}});
+  const auto choice = bpm::choose(machine, inputs, labels);
+  for (const bpm::ChoiceCandidate& one : choice.candidates) {
+    CHECK((one.relative_lambda == 0.2 || one.relative_lambda == 0.7));
+  }
+  CHECK(choice.machine.boundary().relative_lambdas == std::vector<double>{0.2, 0.7});
+}
+
 TEST_CASE("a kernel that cannot be assigned is chosen, and judged by nested folds", "[selection]") {
   const auto [inputs, labels] = noisy_rings(60, 2, 0.1);
   const double decay = 2;

@@ -154,8 +154,8 @@ inline constexpr double default_bias = 1;
 /// Settings of a fit, for any kernel and sampler. A plain value.
 struct FitSettings {
   /// Soft boundary: automatic, so that the fit chooses lambda or the sampler's label noise, or a
-  /// given lambda; `SoftBoundary::hard()` needs a separable training set. The choice does not
-  /// depend on memory and threads.
+  /// given lambda; `SoftBoundary::hard()` needs a separable training set. One given to the machine
+  /// replaces it. The choice does not depend on memory and threads.
   SoftBoundary soft_boundary = SoftBoundary::automatic();
   /// A boundary found earlier, by `choose`: the fit starts from it, without a search, and softens
   /// it if the data are not separable.
