@@ -17,6 +17,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/one_vs_one.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
@@ -48,12 +49,13 @@ void check_checkpoint(const FitTask& task) {
   }
 }
 
-/// Fits the machine, in parts where a folder keeps its training. The first is of as many draws as
-/// threads can make at once; of a chain, which runs alone and whose parts factor the kernel matrix
-/// again, a tenth of all.
+/// Fits the machine, or pairs of classes with it, or in parts where a folder keeps its training.
+/// The first part is of as many draws as threads can make at once; of a chain, which runs alone and
+/// whose parts factor the kernel matrix again, a tenth of all.
 template <class Sampler, class I>
-[[nodiscard]] auto fit_one(const Machine<Sampler>& machine, const FitTask& task, const I& inputs,
-                           std::span<const int> labels, const Watch& watch) {
+[[nodiscard]] auto fit_one(const Machine<Sampler>& machine, bool pairs, const FitTask& task,
+                           const I& inputs, std::span<const int> labels, const Watch& watch) {
+  if (pairs) return bpm::OneVsOne(machine.machine()).fit(inputs, labels, watch);
   if (task.checkpoint.empty()) return machine.fit(inputs, labels, watch);
   const auto draws = std::optional<std::uint64_t>(machine.sampler().draws).value();
   const std::uint64_t first =
@@ -64,15 +66,14 @@ template <class Sampler, class I>
       [&](const auto& training) { bpm::save(training, training_file(task.checkpoint)); });
 }
 
-/// The machine with the best of the biases, with the soft boundary that it was best with, and one
+/// The choice of the best of the biases, with the soft boundary that it was best with, and one
 /// class against one where that is better, by the part of the rows on which a fit chooses its
 /// boundary. Nothing where no machine of the part is consistent. The part is the same whatever the
 /// memory, which is refused where it does not hold it.
 template <class Sampler, class I>
-[[nodiscard]] std::optional<Machine<Sampler>> with_chosen_bias(const Machine<Sampler>& machine,
-                                                               const FitTask& task, const I& inputs,
-                                                               std::span<const int> labels,
-                                                               const Watch& watch) {
+[[nodiscard]] std::optional<bpm::Choice<Machine<Sampler>>> choose_bias(
+    const Machine<Sampler>& machine, const FitTask& task, const I& inputs,
+    std::span<const int> labels, const Watch& watch) {
   // Chains cost the cube of their rows.
   const std::size_t most = std::same_as<Sampler, bpm::PermutedPerceptron> ? 3000 : 500;
   try {
@@ -82,8 +83,7 @@ template <class Sampler, class I>
                                                            .biases = task.biases,
                                                            .one_against_one = task.one_against_one,
                                                            .more_points = 0},
-                       inputs, labels, watch)
-        .machine;
+                       inputs, labels, watch);
   } catch (const bpm::NotSeparable&) {
   }
   return std::nullopt;
@@ -148,29 +148,36 @@ template <class Sampler, class I>
                            found.fold_rows};
     if (!task.biases.empty()) outcome.bias = chosen.bias;
     outcome.one_against_one = chosen.one_against_one;
-    if (task.fit) outcome.model = Model{fit_one(choice.machine, task, inputs, labels, watch)};
+    if (task.fit) {
+      outcome.model =
+          Model{fit_one(choice.machine, chosen.one_against_one, task, inputs, labels, watch)};
+    }
     return outcome;
   }
   if (!task.biases.empty()) {
-    if (auto chosen = with_chosen_bias(machine, task, inputs, labels, watch)) {
-      machine = *chosen;
+    if (const auto choice = choose_bias(machine, task, inputs, labels, watch)) {
+      machine = choice->machine;
       outcome.bias = machine.settings().bias;
-      outcome.one_against_one = machine.settings().one_against_one;
+      outcome.one_against_one = choice->chosen().one_against_one;
     }
   }
   if (task.folds > 0) {
     bpm::FitSettings settings = task.settings;  // Every fold chooses its own boundary.
     settings.bias = machine.settings().bias;
-    settings.one_against_one = machine.settings().one_against_one;
-    const Machine<Sampler> judged(bpm::BayesPointMachine(task.kernels.front(), sampler, settings));
-    const bpm::OutOfFold left_out = bpm::cross_validate(judged, inputs, labels, task.folds, watch);
+    const bpm::BayesPointMachine judged(task.kernels.front(), sampler, settings);
+    const bpm::OutOfFold left_out =
+        outcome.one_against_one
+            ? bpm::cross_validate(bpm::OneVsOne(judged), inputs, labels, task.folds, watch)
+            : bpm::cross_validate(bpm::OneVsRest(judged), inputs, labels, task.folds, watch);
     const bool weighted = task.settings.soft_boundary.has_class_weights();
     const bpm::FittedSlope slope = left_out.slope(weighted || left_out.classes.size() > 2);
     // Offsets move no labels of a weighted boundary.
     outcome.out_of_fold = {left_out.error(weighted ? bpm::FittedSlope{} : slope), slope.loss,
                            slope.slope, slope.offsets, left_out.points.size()};
   }
-  if (task.fit) outcome.model = Model{fit_one(machine, task, inputs, labels, watch)};
+  if (task.fit) {
+    outcome.model = Model{fit_one(machine, outcome.one_against_one, task, inputs, labels, watch)};
+  }
   return outcome;
 }
 

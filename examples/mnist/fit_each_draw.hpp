@@ -116,7 +116,7 @@ template <class Kernel, class Inputs>
 /// the support of all. Stopped, it gives the mean of the draws that are finished.
 /// \throws std::invalid_argument on sets of other classes or columns, numbers that do not ascend,
 ///         or are not one per input, a number of two inputs, an automatic soft boundary,
-///         `one_against_one`, `standardise`. As `OneVsRest::fit`.
+///         `standardise`. As `OneVsRest::fit`.
 template <class Kernel, class MakeSet, bpm::Observer O = bpm::detail::IgnoreProgress>
 [[nodiscard]] auto fit_each_draw(const bpm::OneVsRest<Kernel, bpm::PermutedPerceptron>& machine,
                                  MakeSet&& make_set, O&& observer = {}, bpm::StopToken stop = {}) {
@@ -127,8 +127,6 @@ template <class Kernel, class MakeSet, bpm::Observer O = bpm::detail::IgnoreProg
   bpm::detail::check(!asked.settings().soft_boundary.is_automatic(), function, "soft_boundary",
                      "is automatic: every draw would choose another; give one, or "
                      "SoftBoundary::hard()");
-  bpm::detail::check(!asked.settings().one_against_one, function, "one_against_one",
-                     "is true, must be false: the units of pairs differ from draw to draw");
   bpm::detail::check(!asked.settings().standardise, function, "standardise",
                      "is true, must be false: sets differ in their means and deviations");
   asked.sampler().check_settings();

@@ -14,6 +14,7 @@
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/machine.hpp"
 #include "bpm/machine/certificate.hpp"
+#include "bpm/machine/one_vs_one.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/gibbs/log_evidence.hpp"

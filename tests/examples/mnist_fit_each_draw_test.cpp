@@ -203,12 +203,6 @@ TEST_CASE("draws with sets of their own: what is wrong is named") {
         "fit_each_draw: standardise is true, must be false: sets differ in their means and "
         "deviations");
   CHECK(message_of([] {
-          static_cast<void>(
-              fit_each_draw(each_draw_machine(2, {.one_against_one = true}), triangle_set));
-        }) ==
-        "fit_each_draw: one_against_one is true, must be false: the units of pairs differ from "
-        "draw to draw");
-  CHECK(message_of([] {
           const bpm::OneVsRest automatic{bpm::BayesPointMachine(bpm::Polynomial(3))};
           static_cast<void>(fit_each_draw(automatic, triangle_set));
         }) ==

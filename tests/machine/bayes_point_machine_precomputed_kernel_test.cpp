@@ -12,6 +12,7 @@
 
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/one_vs_one.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
@@ -84,12 +85,11 @@ TEST_CASE("where k(x, x) is one for all inputs, labels and probabilities do with
   const bpm::PrecomputedRows<double> rows{cross, diagonal};
   std::vector<int> labels = three_labels(90);
   for (std::size_t i = 0; i < labels.size(); i += 9) labels[i] = labels[(i + 1) % labels.size()];
+  const bpm::BayesPointMachine<bpm::PrecomputedKernel> machine({}, {}, {.keep_draws = true});
   for (const bool pairs : {false, true}) {
     CAPTURE(pairs);
-    const auto fitted =
-        bpm::OneVsRest(bpm::BayesPointMachine(bpm::PrecomputedKernel{}, {},
-                                              {.one_against_one = pairs, .keep_draws = true}))
-            .fit(gram, labels);
+    const auto fitted = pairs ? bpm::OneVsOne(machine).fit(gram, labels)
+                              : bpm::OneVsRest(machine).fit(gram, labels);
     REQUIRE(fitted.parts().slope > 0);
     const auto close = [](const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
       return (a - b).cwiseAbs().maxCoeff() < 1e-9;

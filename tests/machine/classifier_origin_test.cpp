@@ -12,6 +12,7 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_warnings.hpp"
+#include "bpm/machine/one_vs_one.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"
@@ -50,11 +51,14 @@ TEMPLATE_TEST_CASE("a fit far from the origin is the fit near it", "[machine]", 
   const auto far = moved<TestType>(points, offset);
   const auto asked = moved<TestType>(others, offset);
   const bpm::RuntimeKernel kernel = Gaussian::from_median(near, 0.5);
+  const BayesPointMachine machine(kernel);
   for (const bool pairs : {false, true}) {
-    const OneVsRest machine(
-        BayesPointMachine(kernel, bpm::PermutedPerceptron{}, {.one_against_one = pairs}));
-    const auto there = machine.fit(far, labels);
-    const auto here = machine.fit(near, labels);
+    const auto fit = [&, &of_points = labels](const auto& inputs) {
+      return pairs ? bpm::OneVsOne(machine).fit(inputs, of_points)
+                   : OneVsRest(machine).fit(inputs, of_points);
+    };
+    const auto there = fit(far);
+    const auto here = fit(near);
     CHECK(here.parts().origin.empty());
     CHECK(there.parts().origin == std::vector<double>{offset, offset});
     // The origin is the offset, so that all differences are the same numbers.

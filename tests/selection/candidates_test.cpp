@@ -228,20 +228,6 @@ TEST_CASE("ties of losses are a tenth of a standard error, of errors none", "[se
   CHECK(best_candidate(std::vector{candidate(0, 0, 1, 0.5, 0), candidate(0, 0, 0, 0.5, 0)}) == 0);
 }
 
-TEST_CASE("pairs of three classes and more need a boundary for any points", "[selection]") {
-  const auto refused = [](bool pairs, std::size_t classes) {
-    const bpm::FitSettings settings{.soft_boundary = bpm::SoftBoundary::per_point({0.1, 0.2}),
-                                    .one_against_one = pairs};
-    return test_support::message_of([&] {
-             bpm::detail::check_pairs<bpm::PermutedPerceptron>(settings, classes, "f");
-           }) != "nothing was thrown";
-  };
-  CHECK(refused(true, 3));
-  CHECK(refused(true, 4));
-  CHECK_FALSE(refused(true, 2));
-  CHECK_FALSE(refused(false, 3));
-}
-
 TEST_CASE("clearly better is smaller by a standard error", "[selection]") {
   const ChoiceCandidate ahead{.loss = 0.5, .error = 0.2};
   using bpm::detail::is_clearly_better;

@@ -24,6 +24,7 @@
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/input_encoding.hpp"
+#include "bpm/machine/one_vs_one.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
@@ -166,8 +167,8 @@ TEST_CASE("a loaded classifier predicts to the bit, and has all its parts") {
 TEST_CASE("a model of pairs of classes comes back") {
   const auto [inputs, labels] = noisy_rings(80, 4, 0.05);
   const auto model =
-      OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 3},
-                                  {.seed = 2, .one_against_one = true, .keep_draws = true}))
+      bpm::OneVsOne(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 3},
+                                      {.seed = 2, .keep_draws = true}))
           .fit(inputs, labels);
   const auto back = there_and_back(model, inputs);
   CHECK(back.parts().one_against_one);

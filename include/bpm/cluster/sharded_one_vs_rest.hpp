@@ -68,7 +68,7 @@ class ShardedOneVsRest {
   /// Collective: fits to the inputs of all ranks. The result is the same on all of them. \throws
   /// std::invalid_argument as `OneVsRest::fit`, and if ranks differ in settings, kernels or numbers
   /// of columns, a rank has no input, the soft boundary is automatic, the bias not 0, `group` out
-  /// of range, or `keep_draws`, `one_against_one` or `standardise` set.
+  /// of range, or `keep_draws` or `standardise` set.
   /// \throws NotSeparable, KernelValueError, Stopped as `OneVsRest::fit`; on all ranks.
   template <DenseInputs I, Observer O = detail::IgnoreProgress>
     requires(InnerProductKernel<Kernel> || ManhattanKernel<Kernel>)
@@ -168,9 +168,6 @@ class ShardedOneVsRest {
     sampler_.check_settings();
     detail::check(!settings_.keep_draws, function, "keep_draws",
                   "is true, must be false: shards keep the mean alone");
-    detail::check(
-        !settings_.one_against_one, function, "one_against_one",
-        "is true, must be false: shards are trained together, each class against the rest");
     detail::check(!settings_.standardise, function, "standardise",
                   "is true, must be false: no rank has all inputs; scale them before");
     detail::check(!settings_.soft_boundary.is_automatic(), function, "soft_boundary",

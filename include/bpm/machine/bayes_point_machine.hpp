@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -16,7 +17,6 @@
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/one_against_one.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
@@ -41,20 +41,12 @@ struct Fitting {
   /// Returns the object that has `memory_need`.
   [[nodiscard]] static const Sampler& demand(const Sampler& sampler) { return sampler; }
 
-  template <bool any_number, class Machine, InputSet I, class O>
-  [[nodiscard]] static auto fit(const Machine& machine, const I& inputs,
+  template <class Machine, InputSet I, class O>
+  [[nodiscard]] static auto fit(const Machine& machine, bool any_number, const I& inputs,
                                 std::span<const int> labels, O& observer, StopToken stop,
-                                std::string_view function) {
-    if constexpr (any_number) {
-      if (machine.settings().one_against_one) {
-        std::vector<int> classes = check_labels(input_count(inputs), labels, function);
-        if (classes.size() > 2) {
-          return fit_pairs(machine, inputs, labels, std::move(classes), observer, stop, function);
-        }
-      }
-    }
+                                std::string_view function, std::optional<Standardisation> scaling) {
     return start_training(machine, any_number, inputs, labels, observer, std::move(stop), function)
-        .classifier();
+        .classifier(std::move(scaling));
   }
 };
 
@@ -85,20 +77,26 @@ template <class Boundary>
 concept SomeBoundary =
     std::same_as<Boundary, AutomaticBoundary> || std::same_as<Boundary, SoftBoundary>;
 
-/// Fits a machine, on standardised inputs if its settings request them.
-template <bool any_number, class Kernel, class Sampler, class Boundary, class I, class O>
+/// Calls use(inputs, standardisation) with the inputs that a fit with these settings takes.
+template <class Kernel, class I, class Use>
+[[nodiscard]] auto on_inputs_of_fit(const FitSettings& settings, const I& inputs,
+                                    std::string_view function, Use&& use) {
+  if (settings.standardise) return on_standardised<Kernel>(inputs, function, use);
+  return use(inputs, std::nullopt);
+}
+
+/// Fits a machine of two classes, or of any number, on standardised inputs if its settings request
+/// them.
+template <class Kernel, class Sampler, class Boundary, class I, class O>
 [[nodiscard]] typename Fitting<Sampler>::template Fitted<Kernel, I> fit_machine(
-    const BayesPointMachine<Kernel, Sampler, Boundary>& machine, const I& inputs,
+    const BayesPointMachine<Kernel, Sampler, Boundary>& machine, bool any_number, const I& inputs,
     std::span<const int> labels, O& observer, StopToken stop, std::string_view function) {
-  const auto fit = [&](const auto& given) {
-    return Fitting<Sampler>::template fit<any_number>(machine, given, labels, observer,
-                                                      std::move(stop), function);
-  };
-  if (!machine.settings().standardise) return fit(inputs);
-  return on_standardised<Kernel>(inputs, function,
-                                 [&](const auto& scaled, const Standardisation& scaling) {
-                                   return fit(scaled).with_standardisation(scaling);
-                                 });
+  return on_inputs_of_fit<Kernel>(machine.settings(), inputs, function,
+                                  [&](const auto& given, std::optional<Standardisation> scaling) {
+                                    return Fitting<Sampler>::fit(machine, any_number, given, labels,
+                                                                 observer, std::move(stop),
+                                                                 function, std::move(scaling));
+                                  });
 }
 
 }  // namespace detail
@@ -145,6 +143,7 @@ class BayesPointMachine {
 
  public:
   static constexpr bool any_number_of_classes = false;       ///< Fits exactly two classes.
+  static constexpr bool one_against_one = false;             ///< `OneVsOne` fits pairs of classes.
   static constexpr bool makes_draws = Fitting::makes_draws;  ///< Whether fits make draws.
 
   /// Keeps kernel, sampler and settings; `fit` checks them.
@@ -229,18 +228,7 @@ BayesPointMachine(Kernel, Sampler, Boundary, FitSettings = {})
 /// decision value wins ("Large Scale Bayes Point Machines", section 4). The classes share kernel
 /// values and, where the sampler supports it, advance in step on one permutation per draw; the
 /// result is that of separate runs. Two classes are one subproblem, as in a `BayesPointMachine`.
-///
-/// With `FitSettings::one_against_one`, one machine is fitted to each of the C (C - 1) / 2 pairs of
-/// classes instead: the decision value of a class is the mean of tanh(f / u) over its pairs, f the
-/// machine's decision value, positive for the class, and u its mean at the machine's own support,
-/// weighted by the size of coefficients (`output_unit`), so that far from a pair no machine
-/// outweighs another. It suits classes that lie inside others, where no border against all others
-/// does. It does not provide norms, margins, training errors and warnings from them, which belong
-/// to subproblems. Probabilities come from the folds that chose the boundary, at every size. A fit
-/// that is stopped before every pair has a draw throws `Stopped`; errors name the two classes
-/// concerned. Cost: fits to 2 m / C points on average, all with one lambda, and predictions of P
-/// columns; each pair has its own strategy within `FitSettings::memory`, beside a copy of its
-/// inputs.
+/// `OneVsOne` fits pairs of classes instead.
 ///
 ///     const bpm::OneVsRest machine(bpm::BayesPointMachine(bpm::Polynomial(5)));
 ///     const auto classifier = machine.fit(images, digits);
@@ -249,6 +237,7 @@ template <class Kernel, class Sampler = PermutedPerceptron, class Boundary = Aut
 class OneVsRest {
  public:
   static constexpr bool any_number_of_classes = true;  ///< Fits two classes or more.
+  static constexpr bool one_against_one = false;       ///< `OneVsOne` fits pairs of classes.
   /// Whether fits make draws.
   static constexpr bool makes_draws = detail::Fitting<Sampler>::makes_draws;
 
@@ -264,7 +253,7 @@ class OneVsRest {
       const I& inputs, std::span<const int> labels, O&& observer = {}, StopToken stop = {}) const;
 
   /// Returns a `Training`, which can make more draws; it refers to lvalue inputs and labels.
-  /// \throws std::invalid_argument with `standardise`; with `one_against_one` of three classes.
+  /// \throws std::invalid_argument with `standardise`; as `fit`.
   template <class I, Observer O = detail::IgnoreProgress>
     requires(makes_draws && detail::TrainableOn<Kernel, std::remove_cvref_t<I>>)
   [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
@@ -275,7 +264,6 @@ class OneVsRest {
   }
 
   /// Returns the memory and strategy that `fit` will take on these inputs with this many classes.
-  /// For pairs of classes it returns the memory required; each pair chooses its own strategy.
   /// \throws BudgetTooSmall as `fit` would.
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {
@@ -308,8 +296,8 @@ template <InputSet I, Observer O>
 typename detail::Fitting<Sampler>::template Fitted<Kernel, I>
 BayesPointMachine<Kernel, Sampler, Boundary>::fit(const I& inputs, std::span<const int> labels,
                                                   O&& observer, StopToken stop) const {
-  return detail::fit_machine<false>(*this, inputs, labels, observer, std::move(stop),
-                                    "BayesPointMachine::fit");
+  return detail::fit_machine(*this, false, inputs, labels, observer, std::move(stop),
+                             "BayesPointMachine::fit");
 }
 
 template <class Kernel, class Sampler, class Boundary>
@@ -318,8 +306,8 @@ template <InputSet I, Observer O>
 typename detail::Fitting<Sampler>::template Fitted<Kernel, I>
 OneVsRest<Kernel, Sampler, Boundary>::fit(const I& inputs, std::span<const int> labels,
                                           O&& observer, StopToken stop) const {
-  return detail::fit_machine<true>(machine_, inputs, labels, observer, std::move(stop),
-                                   "OneVsRest::fit");
+  return detail::fit_machine(machine_, true, inputs, labels, observer, std::move(stop),
+                             "OneVsRest::fit");
 }
 
 }}  // namespace bpm

@@ -76,6 +76,11 @@ class DrawMean {
 
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return std::ssize(coefficients_); }
 
+  /// Returns the coefficients of the mean and its kept draws, over `unit`, among `all` points of
+  /// which these are the mean's own; without outputs.
+  [[nodiscard]] DrawMean on_points(std::span<const PointIndex> points, std::ptrdiff_t all,
+                                   double unit) const;
+
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("coefficients", self.coefficients_, Bound::per_point);
@@ -156,6 +161,23 @@ BPM_INLINE double DrawMean::norm() const {
     squared += coefficient(i) * output(i);
   }
   return std::sqrt(std::max(0.0, squared));
+}
+
+BPM_INLINE DrawMean DrawMean::on_points(std::span<const PointIndex> points, std::ptrdiff_t all,
+                                        double unit) const {
+  DrawMean result(0, keep_);
+  result.coefficients_.assign(static_cast<std::size_t>(all), 0.0);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    result.coefficients_[points[k]] = coefficient(static_cast<std::ptrdiff_t>(k)) / unit;
+  }
+  result.weight_ = 1;
+  result.count_ = count_;
+  result.kept_ = kept_;
+  for (KeptDraw& draw : result.kept_) {
+    for (PointIndex& i : draw.support) i = points[i];
+    for (double& alpha : draw.coefficients) alpha /= unit;
+  }
+  return result;
 }
 
 BPM_INLINE std::size_t DrawMean::bytes_needed(std::ptrdiff_t points) {

@@ -46,7 +46,7 @@ struct ChoiceCandidate {
   double relative_lambda = 0;    ///< lambda / k(x, x).
   double label_noise = 0;        ///< Label noise of samplers that take it; their lambda is 0.
   double bias = 0;               ///< `FitSettings::bias`, if `choose` tried several.
-  bool one_against_one = false;  ///< `FitSettings::one_against_one`.
+  bool one_against_one = false;  ///< Whether its machines are of pairs of classes (`OneVsOne`).
   /// Whether every fold's machine found a consistent classifier within the allowed work; only then
   /// are the members below valid.
   bool consistent = false;
@@ -177,9 +177,6 @@ struct FitSettings {
   /// constant feature, so that classifiers have a threshold. A relative lambda refers to k(x, x)
   /// with it. Absent: `default_bias`, but 0 for a matrix that the user provides.
   std::optional<double> bias{};
-  /// Whether three or more classes have a machine for every pair of classes instead of one for each
-  /// class against the rest: see `OneVsRest`.
-  bool one_against_one = false;
   /// Whether inputs are standardised: less the mean of their column and over its deviation, those
   /// of the training set; the classifier standardises its queries
   /// (`ClassifierParts::standardisation`). For dense rows of float or double, in `fit`, `choose`,

@@ -199,6 +199,17 @@ template <class T>
   return {};
 }
 
+/// Whether a sampler can fit machines of pairs of classes: by draws, in one process.
+template <class Sampler>
+inline constexpr bool fits_pairs = requires { requires !Sampler::traits.collective; };
+
+/// Checks that machines of pairs of classes can share the boundary. \throws std::invalid_argument.
+inline void check_boundary_of_pairs(const SoftBoundary& boundary, std::string_view function) {
+  check(boundary.works_on_subsets(), function, "soft_boundary",
+        "must be one for any points with pairs of classes: automatic, or a lambda that is the same "
+        "for all, relative or per class");
+}
+
 /// Returns the number of pairs of so many classes.
 [[nodiscard]] constexpr std::size_t pair_count(std::size_t classes) {
   return classes * (classes - 1) / 2;

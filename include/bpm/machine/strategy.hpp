@@ -69,6 +69,7 @@ struct MemoryQuestion {
   std::size_t scatter_bytes = 0;  ///< Bytes of one sparse input, per thread.
   std::size_t features = 0;       ///< Length of w for a linear kernel; else 0.
   bool weights_pay = false;       ///< Keeping w is worth while.
+  std::size_t pairs = 0;          ///< Pairs of classes to fit; 0: a class against the rest.
   /// Returns the bytes of so many inputs packed as columns.
   std::function<std::size_t(std::size_t)> packed_bytes{};
   std::function<MemoryNeed(const RunSize&)> need{};  ///< Memory need of the sampler.
@@ -90,7 +91,8 @@ template <class Kernel, class Sampler, InputSet I>
 [[nodiscard]] MemoryForecast forecast_memory(const Kernel& kernel, const Sampler& sampler,
                                              const FitSettings& settings, const I& inputs,
                                              std::size_t problems, std::string_view function,
-                                             std::size_t choosing_bytes = 0) {
+                                             std::size_t choosing_bytes = 0,
+                                             std::size_t pairs = 0) {
   using Scalar = kernel_scalar_t<I>;
   MemoryQuestion ask{.points = input_count(inputs),
                      .problems = problems,
@@ -98,6 +100,7 @@ template <class Kernel, class Sampler, InputSet I>
                      .choosing_bytes = choosing_bytes,
                      .precomputed = std::same_as<Kernel, PrecomputedKernel>,
                      .can_window = Sampler::traits.computes_blocks,
+                     .pairs = pairs,
                      .need = [&](const RunSize& run) { return sampler.memory_need(run); }};
   if constexpr (Sampler::traits.computes_blocks) ask.draws = sampler.draws;
   if constexpr (!std::same_as<Kernel, PrecomputedKernel>) {
@@ -139,10 +142,9 @@ BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask, const FitSe
         ask.can_window && !ask.precomputed ? "raise memory" : "raise memory or use fewer threads"));
   };
   MemoryForecast forecast;
-  const std::size_t pairs = settings.one_against_one && problems > 2 ? pair_count(problems) : 0;
   if (ask.choosing_bytes > 0) {
     forecast.choosing_bytes = ask.choosing_bytes;
-    if (pairs > 0) forecast.choosing_bytes += forecast.choosing_bytes / 2;
+    if (ask.pairs > 0) forecast.choosing_bytes += forecast.choosing_bytes / 2;
     ensure<BudgetTooSmall>(forecast.choosing_bytes <= settings.memory, function, ": memory is ",
                            settings.memory, " bytes, ", ask.points, " points need ",
                            forecast.choosing_bytes,
@@ -150,7 +152,7 @@ BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask, const FitSe
   }
   // Labels, sums over draws, hashes and indices of the inputs, lambda; coefficients of pairs.
   forecast.model_bytes = problems * (DrawMean::bytes_needed(ask.points) + points) +
-                         points * (3 * sizeof(std::uint64_t) + pairs * sizeof(double));
+                         points * (3 * sizeof(std::uint64_t) + ask.pairs * sizeof(double));
   forecast.threads = threads;
   forecast.sampler_bytes = need(threads, 0).bytes;
   if (ask.precomputed) {

@@ -83,10 +83,15 @@ template <class Sampler>
   return sampler;
 }
 
-/// Returns a given choice, after checks. \throws std::invalid_argument on numbers (except offsets)
-/// not finite or negative, a draw_chance of 1 or more, label noise if the sampler takes none.
+/// Returns a given choice, after checks. `pairs`: whether the fit is of pairs of classes. \throws
+/// std::invalid_argument on numbers (except offsets) not finite or negative, a draw_chance of 1 or
+/// more, label noise if the sampler takes none, a choice of the other kind of machines.
 [[nodiscard]] inline BoundaryChoice begun_choice(BoundaryChoice choice, bool takes_label_noise,
-                                                 std::string_view function) {
+                                                 std::string_view function, bool pairs = false) {
+  check(choice.candidates.empty() || choice.candidates[0].one_against_one == pairs, function,
+        "boundary_choice",
+        pairs ? "is of a class against the rest, must be of pairs of classes"
+              : "is of pairs of classes: fit them by Choice::fit, or OneVsOne");
   check_not_negative(function, "boundary_choice", choice.relative_lambda);
   check_not_negative(function, "boundary_choice", choice.label_noise);
   check(takes_label_noise || choice.label_noise == 0, function, "boundary_choice",
@@ -288,17 +293,18 @@ struct MeanNumbers {
   std::vector<double> training_margins{};
   std::vector<std::size_t> training_errors{};
 
-  /// `more`: points of the support beside those with a coefficient.
-  MeanNumbers(const Subproblems& problems, std::span<const DrawMean> means,
+  /// `more`: points of the support beside those with a coefficient. `problems`: none for means of
+  /// pairs of classes, which have no norms, margins and errors.
+  MeanNumbers(std::span<const DrawMean> means, const Subproblems* problems,
               std::span<const PointIndex> more);
 };
 
 #if BPM_BODIES
 
-BPM_INLINE MeanNumbers::MeanNumbers(const Subproblems& problems, std::span<const DrawMean> means,
+BPM_INLINE MeanNumbers::MeanNumbers(std::span<const DrawMean> means, const Subproblems* problems,
                                     std::span<const PointIndex> more) {
   const std::ptrdiff_t m = means[0].size();
-  const auto columns = static_cast<Eigen::Index>(problems.size());
+  const auto columns = std::ssize(means);
   // Index of each point in the support; -1: not in it.
   std::vector<Eigen::Index> place(static_cast<std::size_t>(m), -1);
   std::size_t kept = std::numeric_limits<std::size_t>::max();
@@ -336,15 +342,15 @@ BPM_INLINE MeanNumbers::MeanNumbers(const Subproblems& problems, std::span<const
       }
     }
   }
-  for (std::size_t p = 0; p < problems.size(); ++p) {
+  for (std::size_t p = 0; problems != nullptr && p < means.size(); ++p) {
     const DrawMean& mean = means[p];
     const double norm = mean.norm();
     double smallest = std::numeric_limits<double>::infinity();
     std::size_t errors = 0;
     for (std::ptrdiff_t i = 0; i < m; ++i) {
-      const int sign = problems.signs[p][i];
+      const int sign = problems->signs[p][i];
       smallest = std::min(smallest, sign * mean.output(i));
-      errors += sign * mean.plain_output(i, problems.lambda_at(i)) <= 0 ? 1U : 0U;
+      errors += sign * mean.plain_output(i, problems->lambda_at(i)) <= 0 ? 1U : 0U;
     }
     mean_norms.push_back(norm);
     training_margins.push_back(smallest / norm);

@@ -23,6 +23,7 @@
 #include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"
+#include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/make_gram.hpp"
 #include "bpm/machine/run_sampler.hpp"
@@ -58,31 +59,33 @@ inline void check_given(const FitSettings& settings, std::string_view function) 
 }
 
 /// Returns the boundary that a fit of this machine chooses for kernel and inputs, or begins with;
-/// none if it is given, or if the sampler needs none.
+/// none if it is given, or if the sampler needs none. `pairs`: of pairs of classes.
 template <class Kernel, class Sampler, class Boundary, class K, class I>
 [[nodiscard]] std::optional<BoundaryChoice> chosen_boundary(
     const BayesPointMachine<Kernel, Sampler, Boundary>& machine, const K& kernel, const I& inputs,
     const std::vector<int>& classes, std::span<const int> labels, const RunControl& control,
-    std::string_view function) {
+    std::string_view function, bool pairs = false) {
   const FitSettings& settings = machine.settings();
   if constexpr (BoundarySearch<Boundary>::searches) {
     if (!chooses_boundary(machine.sampler(), settings)) return std::nullopt;
     if (settings.boundary_choice) {
-      return begun_choice(*settings.boundary_choice, Sampler::traits.takes_label_noise, function);
+      return begun_choice(*settings.boundary_choice, Sampler::traits.takes_label_noise, function,
+                          pairs);
     }
     return BoundarySearch<Boundary>::choose(machine.boundary(), kernel, machine.sampler(), settings,
-                                            inputs, classes, labels, control, function);
+                                            inputs, classes, labels, control, function, pairs);
   } else {
     check_given(settings, function);
     return std::nullopt;
   }
 }
 
-/// Returns the forecast for a fit of this machine. \throws as `forecast_memory`.
+/// Returns the forecast for a fit of this machine. `pairs`: number of pairs of classes to fit; 0: a
+/// class against the rest. \throws as `forecast_memory`.
 template <class Kernel, class Sampler, class Boundary, InputSet I>
 [[nodiscard]] MemoryForecast forecast_of(
     const BayesPointMachine<Kernel, Sampler, Boundary>& machine, const I& inputs,
-    std::size_t problems, std::string_view function) {
+    std::size_t problems, std::string_view function, std::size_t pairs = 0) {
   const auto& demand = Fitting<Sampler>::demand(machine.sampler());
   const FitSettings& settings = machine.settings();
   std::size_t choosing_bytes = 0;
@@ -94,7 +97,7 @@ template <class Kernel, class Sampler, class Boundary, InputSet I>
     }
   }
   return forecast_memory(machine.kernel(), demand, settings, inputs, problems, function,
-                         choosing_bytes);
+                         choosing_bytes, pairs);
 }
 
 /// Storage of trainings in files: storage/training_file.hpp.
@@ -111,12 +114,13 @@ template <class Kernel, InputSet I>
 }
 
 /// Returns the parts given by kernel, inputs and means, with the margins and errors of the training
-/// set; the caller adds bias, slope and threads. `more`: see `MeanNumbers`.
+/// set; the caller adds bias, slope and threads. `problems`, `more`: see `MeanNumbers`.
 template <class Kernel, InputSet I>
 [[nodiscard]] ClassifierParts<Kernel, owned_inputs_t<I>> parts_of_means(
-    const Kernel& kernel, const I& inputs, const Subproblems& problems,
-    std::span<const DrawMean> means, std::span<const PointIndex> more = {}) {
-  MeanNumbers numbers(problems, means, more);
+    const Kernel& kernel, const I& inputs, const std::vector<int>& classes,
+    std::span<const DrawMean> means, const Subproblems* problems = nullptr,
+    std::span<const PointIndex> more = {}) {
+  MeanNumbers numbers(means, problems, more);
   auto chosen = [&] {
     if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
       return owned_inputs_t<I>(0, input_count(inputs));
@@ -128,7 +132,7 @@ template <class Kernel, InputSet I>
           .inputs = std::move(chosen),
           .support = std::move(numbers.support),
           .coefficients = std::move(numbers.coefficients),
-          .classes = problems.classes,
+          .classes = classes,
           .mean_diagonal = mean_diagonal_of<Kernel>(inputs),
           .origin = origin_of(kernel, inputs),
           .draw_coefficients = std::move(numbers.draw_coefficients),
@@ -137,6 +141,30 @@ template <class Kernel, InputSet I>
           .mean_norms = std::move(numbers.mean_norms),
           .training_margins = std::move(numbers.training_margins),
           .training_errors = std::move(numbers.training_errors)};
+}
+
+/// Returns the notes of a fit that ends now, with warnings about inputs and chains behind these.
+template <class Parts, InputSet I>
+[[nodiscard]] Notes notes_of_fit(const FitSettings& settings, const Parts& parts, const I& inputs,
+                                 std::optional<BoundaryChoice> boundary,
+                                 const MemoryForecast& forecast, SamplerReport report,
+                                 std::vector<FitWarning> warnings, double seconds) {
+  Notes notes;
+  notes.seed = settings.seed;
+  notes.chosen = settings.chosen;
+  notes.boundary = std::move(boundary);
+  notes.forecast = forecast;
+  notes.report = std::move(report);
+  notes.warnings = std::move(warnings);
+  warn_of_inputs(parts.kernel, inputs, parts.origin, notes.warnings);
+  warn_of_chains(notes.report, notes.warnings);
+  notes.training_seconds = seconds;
+  return notes;
+}
+
+/// Returns the seconds since then.
+[[nodiscard]] inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// Refers to an lvalue, takes over an rvalue.
@@ -190,7 +218,7 @@ class Training {
     auto gram = kernel_values();
     const std::string why = detail::train(gram, equal, fit_, control, function);
     detail::ensure<NotSeparable>(why.empty(), function, ": ", why);
-    fit_.state.seconds += seconds_since(start);
+    fit_.state.seconds += detail::seconds_since(start);
   }
 
   /// Makes `draws` more draws per subproblem and adds them: 5 draws and 5 more equal 10 at once,
@@ -215,22 +243,21 @@ class Training {
                                                   fit_.settings, observer, std::move(stop))),
                                               function);
     detail::ensure<NotSeparable>(why.empty(), function, ": ", why);
-    next.seconds += seconds_since(start);
+    next.seconds += detail::seconds_since(start);
     fit_.state = std::move(next);
   }
 
-  /// Returns the Bayes point of all draws so far. Cost: a pass over the sums, and copies of the
+  /// Returns the Bayes point of all draws so far. `scaling`: of inputs that have been standardised,
+  /// which the classifier then does to its queries. Cost: a pass over the sums, and copies of the
   /// inputs that have a coefficient.
-  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<Inputs>> classifier() const {
+  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<Inputs>> classifier(
+      std::optional<Standardisation> scaling = {}) const {
     made_for_.check("Training");
-    auto parts = detail::parts_of_means(kernel_, *inputs_, fit_.problems, fit_.state.means);
-    Notes notes;
+    auto parts = detail::parts_of_means(kernel_, *inputs_, fit_.problems.classes, fit_.state.means,
+                                        &fit_.problems);
     parts.bias = bias_;
     parts.threads = fit_.settings.threads;
-    notes.seed = fit_.settings.seed;
-    notes.training_points = fit_.labels.list().size();
-    notes.chosen = fit_.settings.chosen;
-    notes.boundary = fit_.boundary;
+    parts.standardisation = std::move(scaling);
     if constexpr (detail::BoundarySearch<Boundary>::searches) {
       if (fit_.boundary) {
         typename detail::BoundarySearch<Boundary>::Probabilities found(
@@ -247,19 +274,17 @@ class Training {
     if (!weighted) {
       for (const double offset : parts.offsets) shifts.push_back(offset / parts.slope);
     }
-    notes.report = fit_.state.report;
-    notes.forecast = fit_.forecast;
     std::optional<double> draw_errors;
     if (const auto draws = static_cast<double>(fit_.state.draws_seen); draws > 0) {
       const auto problems = static_cast<double>(fit_.problems.size());
       draw_errors = problems * static_cast<double>(fit_.state.draw_errors) / draws;
     }
-    notes.warnings =
+    Notes notes = detail::notes_of_fit(
+        fit_.settings, parts, *inputs_, fit_.boundary, fit_.forecast, fit_.state.report,
         detail::fit_warnings(fit_.problems, fit_.state.means, parts.training_errors, draw_errors,
-                             fit_.boundary, fit_.labels.list(), shifts, weighted);
-    detail::warn_of_inputs(kernel_, *inputs_, parts.origin, notes.warnings);
-    detail::warn_of_chains(notes.report, notes.warnings);
-    notes.training_seconds = fit_.state.seconds;
+                             fit_.boundary, fit_.labels.list(), shifts, weighted),
+        fit_.state.seconds);
+    notes.training_points = fit_.labels.list().size();
     return Classifier(std::move(parts), std::move(notes));
   }
 
@@ -283,10 +308,7 @@ class Training {
                                                 std::string_view function) const {
     machine.sampler().check_settings();  // Before a kernel matrix is made for nothing.
     detail::check_inputs(*inputs_, function);
-    const std::size_t count = detail::subproblem_count(classes);
-    detail::check(count == 1 || !machine.settings().one_against_one, function, "one_against_one",
-                  "is true, must be false: pairs of classes are for OneVsRest::fit alone");
-    return detail::forecast_of(machine, *inputs_, count, function);
+    return detail::forecast_of(machine, *inputs_, detail::subproblem_count(classes), function);
   }
 
   /// Returns the inputs' hashes. \throws std::invalid_argument if inputs or labels have changed.
@@ -300,10 +322,6 @@ class Training {
   /// Returns the values of the kernel with its bias, which refer to the inputs.
   [[nodiscard]] auto kernel_values() const {
     return detail::make_gram(detail::with_bias(kernel_, bias_), *inputs_, fit_.forecast.strategy);
-  }
-
-  [[nodiscard]] static double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
   detail::MadeFor made_for_;  // First.

@@ -64,12 +64,13 @@ namespace detail {
 
 /// Chooses lambda / k(x, x), or label noise for samplers that take it, by the smallest out-of-fold
 /// log loss on a part of the points, as `choose` does for one kernel. `values`: kernel values on
-/// the part; none if it has too few points to judge by. \throws Stopped; as `checked_values`.
+/// the part; none if it has too few points to judge by. `pairs`: of pairs of classes, three or
+/// more. \throws Stopped; as `checked_values`.
 template <class T, class Sampler>
 [[nodiscard]] BoundaryChoice choose_boundary(const AutomaticBoundary& boundary,
                                              const ChoicePart& part, const DenseGram<T>& values,
                                              const Sampler& sampler, const FitSettings& settings,
-                                             const std::vector<int>& classes,
+                                             const std::vector<int>& classes, bool pairs,
                                              const RunControl& control, std::string_view function) {
   BoundaryChoice choice{.points = part.can_be_left_out,
                         .largest_class = part.largest_class,
@@ -78,7 +79,7 @@ template <class T, class Sampler>
   for (const double value : checked_values(boundary, by_noise, function)) {
     choice.candidates.push_back({.relative_lambda = by_noise ? 0 : value,
                                  .label_noise = by_noise ? value : 0,
-                                 .one_against_one = settings.one_against_one});
+                                 .one_against_one = pairs});
   }
   if (values.size() == 0) return choice;  // Too few points to judge by.
   const auto observer = [&](const Progress& now) { return control.go_on(now); };
@@ -130,13 +131,14 @@ struct BoundarySearch<AutomaticBoundary> {
                                              const FitSettings& settings, const I& inputs,
                                              const std::vector<int>& classes,
                                              std::span<const int> labels, const RunControl& control,
-                                             std::string_view function) {
+                                             std::string_view function, bool pairs) {
     using T = kernel_scalar_t<I>;
     const ChoicePart part(labels, classes, points<Sampler>(boundary), settings.seed);
     const DenseGram<T> values =
         part.can_be_left_out < 2 ? DenseGram<T>(Buffer<T>(0), 0)
                                  : kernel_values_of(kernel, inputs, part.points, control.threads);
-    return choose_boundary(boundary, part, values, sampler, settings, classes, control, function);
+    return choose_boundary(boundary, part, values, sampler, settings, classes, pairs, control,
+                           function);
   }
 };
 
@@ -173,7 +175,7 @@ BPM_INLINE const std::vector<double>& checked_values(const AutomaticBoundary& bo
                            BestOfFirstFold*);                                                     \
   WORD BoundaryChoice choose_boundary(                                                            \
       const AutomaticBoundary&, const ChoicePart&, const DenseGram<T>&, const S&,                 \
-      const FitSettings&, const std::vector<int>&, const RunControl&, std::string_view);          \
+      const FitSettings&, const std::vector<int>&, bool, const RunControl&, std::string_view);    \
   WORD std::string train(std::unique_ptr<Gram<T>>&, std::span<const std::vector<PointIndex>>,     \
                          DrawFit<S>&, const RunControl&, std::string_view);                       \
   WORD BoundaryChoice boundary_of(const ChoiceCandidate&, const DenseGram<T>&, const OutOfFold&,  \

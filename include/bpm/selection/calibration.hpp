@@ -45,7 +45,9 @@ template <class Scalar, class Sampler>
     return std::count(half_labels.begin(), half_labels.end(), label) < 2;
   });
   if (!(whole.slope > 0) || more < 1.2 || alone > 0) return 0;
-  ChoiceCandidate part{.relative_lambda = whole.relative_lambda, .label_noise = whole.label_noise};
+  ChoiceCandidate part{.relative_lambda = whole.relative_lambda,
+                       .label_noise = whole.label_noise,
+                       .one_against_one = whole.one_against_one};
   try_boundaries<Scalar>(
       FoldValues<Scalar>::part_of(values, half, 0),
       empty_out_of_fold(half_labels, folds.classes,
@@ -63,7 +65,9 @@ template <class Scalar, class Sampler>
                                  std::uint64_t draws, const FitSettings& settings,
                                  const RunControl& control, const ChoiceCandidate& mean) {
   if constexpr (!sees_cones<Sampler>) {
-    ChoiceCandidate one{.relative_lambda = mean.relative_lambda, .label_noise = mean.label_noise};
+    ChoiceCandidate one{.relative_lambda = mean.relative_lambda,
+                        .label_noise = mean.label_noise,
+                        .one_against_one = mean.one_against_one};
     if (draws > 1 && mean.slope > 0) {
       try_boundaries<Scalar>(values, folds, labels, search_sampler(sampler, 1), settings, control,
                              std::span(&one, 1));

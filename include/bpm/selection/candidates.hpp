@@ -139,7 +139,7 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
       auto found =
           outputs_of_left_out(part, with_noise_of(sampler, candidate.label_noise),
                               settings.soft_boundary.with_factor(candidate.relative_lambda),
-                              folds.classes, settings, control);
+                              folds.classes, settings, control, candidate.one_against_one);
       if (!found) break;
       put_outputs(one.outputs, part.left_out, *found);
       of_fold.push_back({one.candidate,
@@ -235,7 +235,7 @@ template <class Scalar, class Sampler, class ValuesOf>
     losses[i].emplace();
     if (auto outputs = outputs_of_left_out(*values, with_noise_of(sampler, one.label_noise),
                                            settings.soft_boundary.with_factor(one.relative_lambda),
-                                           classes, settings, control)) {
+                                           classes, settings, control, one.one_against_one)) {
       Trial trial{&one, left_out};
       trial.outputs.decision_values = *std::move(outputs);
       losses[i] = judge({&trial, 1}, settings.soft_boundary, by_error).front();

@@ -21,6 +21,7 @@
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/machine/one_vs_one.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/selection/candidates.hpp"
 #include "bpm/selection/cross_validate.hpp"
@@ -37,10 +38,10 @@ struct ChoiceGrid {
   /// Biases to try (`FitSettings::bias`), with the best kernel and the lambdas next to the best;
   /// the machine's own is always a candidate. Empty: that alone.
   std::vector<double> biases{};
-  /// Whether to try machines of pairs of classes (`FitSettings::one_against_one`) for three to 30
-  /// classes: with the best kernel and bias and the boundaries next to the best and, if these are
-  /// better, with all boundaries and kernels. They win if the criterion is smaller by its standard
-  /// error and one point. Not with class weights, lambdas by point, several processes.
+  /// Whether to try machines of pairs of classes (`OneVsOne`) for three to 30 classes: with the
+  /// best kernel and bias and the boundaries next to the best and, if these are better, with all
+  /// boundaries and kernels. They win if the criterion is smaller by its standard error and one
+  /// point. Not with class weights, lambdas by point, several processes.
   bool one_against_one = false;
   bool by_error = false;  ///< Minimise the share of errors, not the log loss.
   /// Size of a larger part that judges the winner again against its neighbours in the grid, as the
@@ -54,7 +55,7 @@ template <class Machine>
 struct Choice {
   /// The machine with the chosen kernel. If its fits choose lambda, they begin with the chosen one
   /// (`FitSettings::boundary_choice`) and its slope; else lambda is the chosen one. If pairs of
-  /// classes won, it fits pairs, by `fit` alone.
+  /// classes won, `fit` fits a `OneVsOne` of it.
   Machine machine;
   /// All candidates, in the grid's order: kernels, then boundaries; other biases; pairs of classes.
   std::vector<ChoiceCandidate> candidates;
@@ -71,6 +72,18 @@ struct Choice {
 
   /// Returns the winner.
   [[nodiscard]] const ChoiceCandidate& chosen() const { return candidates[best]; }
+
+  /// Fits the chosen machine, or that of pairs of classes if they won. \throws as the machine.
+  template <InputSet I, Observer O = detail::IgnoreProgress>
+  [[nodiscard]] auto fit(const I& inputs, std::span<const int> labels, O&& observer = {},
+                         StopToken stop = {}) const {
+    if constexpr (Machine::any_number_of_classes && !Machine::one_against_one) {
+      if (chosen().one_against_one) {
+        return OneVsOne(machine.machine()).fit(inputs, labels, observer, std::move(stop));
+      }
+    }
+    return machine.fit(inputs, labels, observer, std::move(stop));
+  }
 };
 
 namespace detail {
@@ -153,7 +166,8 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   detail::check(Machine::any_number_of_classes || classes.size() == 2, f, "labels", "have ",
                 classes.size(), " classes, expected two; use OneVsRest for more");
   detail::check_inputs(inputs, f);
-  detail::check_pairs<Sampler>(settings, classes.size(), f);
+  const bool of_pairs = Machine::one_against_one && classes.size() > 2;
+  if (of_pairs) detail::check_boundary_of_pairs(settings.soft_boundary, f);
   const detail::ChoicePart part(labels, classes, grid.boundary.points, settings.seed);
   if (const double needed = 24.0 * std::pow(static_cast<double>(part.points.size()), 2);
       needed > static_cast<double>(settings.memory)) {
@@ -175,7 +189,6 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
   const auto settings_of = [&](const ChoiceCandidate& one) {
     FitSettings result = settings;
     if (!grid.biases.empty()) result.bias = one.bias;
-    result.one_against_one = one.one_against_one;
     return result;
   };
   const auto values_of = [&](const ChoiceCandidate& one, std::span<const PointIndex> points) {
@@ -211,8 +224,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     try_from(first);
   };
   for (std::size_t k = 0; k < grid.kernels.size(); ++k, ++stage.done) {
-    try_kernel(k, grid.biases.empty() ? 0 : own_bias, settings.one_against_one, 0,
-               boundaries.size());
+    try_kernel(k, grid.biases.empty() ? 0 : own_bias, of_pairs, 0, boundaries.size());
   }
   auto best = detail::best_candidate(candidates, grid.by_error);
   if (!best) {
@@ -234,9 +246,8 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
     try_kernel(of_kernels.kernel, bias, of_kernels.one_against_one, from, to);
   }
   best = detail::best_candidate(candidates, grid.by_error);
-  if (grid.one_against_one && !settings.one_against_one && detail::fits_pairs<Sampler> &&
-      settings.soft_boundary.works_on_subsets() && folds.classes.size() > 2 &&
-      folds.classes.size() <= detail::most_classes_by_pairs) {
+  if (grid.one_against_one && !of_pairs && settings.soft_boundary.works_on_subsets() &&
+      folds.classes.size() > 2 && folds.classes.size() <= detail::most_classes_by_pairs) {
     const ChoiceCandidate ahead = candidates[*best];
     const std::size_t first = candidates.size();
     // Returns the best candidate of pairs, if it is clearly better.
@@ -345,7 +356,7 @@ template <class Machine, class I, class O, class ChooseOn>
       [&](const auto& train, const auto& left_out, const std::vector<int>& of_train, auto& told) {
         const auto part = select_inputs(inputs, train);
         const auto choice = choose_on(part, of_train, told);
-        const auto classifier = choice.machine.fit(part, of_train, told, stop);
+        const auto classifier = choice.fit(part, of_train, told, stop);
         // A fit that raised lambda has another slope.
         const double slope =
             classifier.parts().slope > 0 ? classifier.parts().slope : choice.chosen().slope;

@@ -111,13 +111,12 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
   detail::check(Machine::any_number_of_classes || classes.size() == 2, f, "labels", "have ",
                 classes.size(), " classes, expected two; use OneVsRest for more");
   detail::check_inputs(inputs, f);
-  detail::check_pairs<std::remove_cvref_t<decltype(machine.sampler())>>(settings, classes.size(),
-                                                                        f);
+  const bool pairs = Machine::one_against_one && classes.size() > 2;
+  if (pairs) detail::check_boundary_of_pairs(settings.soft_boundary, f);
   OutOfFold result = detail::empty_out_of_fold(labels, std::move(classes),
                                                Folds::stratified(labels, folds, settings.seed));
   using Scalar = detail::kernel_scalar_t<I>;
   const bool chooses = detail::chooses_boundary(machine.sampler(), settings);
-  const bool pairs = settings.one_against_one && result.classes.size() > 2;
   const double bytes = pairs ? 24 : 16;  // Pairs need values of a pair, too.
   const bool whole = bytes * static_cast<double>(n) * static_cast<double>(n) <=
                      static_cast<double>(settings.memory);
@@ -132,7 +131,7 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
     for (std::size_t& k = watched.done; k < folds; ++k) {
       const detail::FoldValues<Scalar> fold(values, result.folds, k, labels, bias);
       const auto outputs = detail::outputs_of_left_out(fold, machine.sampler(), boundary,
-                                                       result.classes, settings, control);
+                                                       result.classes, settings, control, pairs);
       detail::ensure_not_stopped(watched, stop, f);
       if (!outputs) {
         throw NotSeparable(detail::join(f,

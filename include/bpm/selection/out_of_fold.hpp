@@ -237,12 +237,13 @@ template <class Sampler, class Scalar>
   return all;
 }
 
-/// Returns the outputs at the points left out; none as `coefficients_of_fold`.
+/// Returns the outputs at the points left out, of machines of a class against the rest or, with
+/// `pairs`, of pairs of classes; none as `coefficients_of_fold`.
 template <class Sampler, class Scalar>
 [[nodiscard]] std::optional<Eigen::MatrixXd> outputs_of_left_out(
     const FoldValues<Scalar>& fold, const Sampler& sampler, const SoftBoundary& boundary,
-    const std::vector<int>& classes, const FitSettings& settings, const RunControl& control) {
-  const bool pairs = settings.one_against_one && classes.size() > 2;
+    const std::vector<int>& classes, const FitSettings& settings, const RunControl& control,
+    bool pairs) {
   const auto coefficients =
       pairs ? coefficients_of_pairs(fold, sampler, boundary, classes, settings, control)
             : coefficients_of_fold(fold, sampler, boundary, classes, settings, control);

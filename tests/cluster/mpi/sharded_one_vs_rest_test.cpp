@@ -182,9 +182,6 @@ TEST_CASE("shards: errors are the same on all ranks") {
        [&](auto&, auto&, auto&, auto& s) { s.keep_draws = true; }},
       {"standardise is true, must be false: no rank has all inputs; scale them before",
        [&](auto&, auto&, auto&, auto& s) { s.standardise = true; }},
-      {"one_against_one is true, must be false: shards are trained together, each class against "
-       "the rest",
-       [&](auto&, auto&, auto&, auto& s) { s.one_against_one = true; }},
       {"still made ", [&](auto&, auto&, auto& p, auto&) { p.max_passes = 2; }},
       {"margin is -1", [&](auto&, auto&, auto& p, auto&) { p.margin = -1; }},
       {"one per training point",

@@ -285,12 +285,6 @@ TEST_CASE("EP in the machine: there are no draws to keep") {
           .fit(triangle_inputs, triangle_labels),
       Equals("BayesPointMachine::fit: keep_draws is true, must be false: expectation propagation "
              "makes no draws"));
-  CHECK_THROWS_WITH(
-      bpm::OneVsRest(bpm::BayesPointMachine(ep_kernel, ep_machine.sampler(),
-                                            test_support::hard({.one_against_one = true})))
-          .fit(triangle_inputs, three_labels(60)),
-      Equals("OneVsRest::fit: one_against_one is true, must be false: posteriors are of a class "
-             "against the rest"));
   const auto fitted = ep_machine.fit(triangle_inputs, triangle_labels);
   const auto copy = fitted;
   CHECK(copy.predict_probability(triangle_held_out) ==

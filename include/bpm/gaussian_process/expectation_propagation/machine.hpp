@@ -189,7 +189,7 @@ template <class Kernel, class Boundary, InputSet I, Observer O>
 [[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit_posteriors(
     const BayesPointMachine<Kernel, ExpectationPropagation, Boundary>& machine, bool any_number,
     const I& inputs, std::span<const int> labels, O& observer, StopToken stop,
-    std::string_view function) {
+    std::string_view function, std::optional<Standardisation> scaling) {
   const auto start = std::chrono::steady_clock::now();
   const ExpectationPropagation& method = machine.sampler();
   const FitSettings& settings = machine.settings();
@@ -197,8 +197,6 @@ template <class Kernel, class Boundary, InputSet I, Observer O>
   method.check_settings();
   check(!settings.keep_draws, function, "keep_draws",
         "is true, must be false: expectation propagation makes no draws");
-  check(!settings.one_against_one || classes.size() == 2, function, "one_against_one",
-        "is true, must be false: posteriors are of a class against the rest");
   check_inputs(inputs, function);
   const std::size_t count = subproblem_count(classes.size());
   const EpDemand demand{method.noise_deviation};
@@ -290,21 +288,15 @@ template <class Kernel, class Boundary, InputSet I, Observer O>
   }
   ensure<NotSeparable>(report.converged, function,
                        ": no classifier without training error was found: ", report.reason);
-  auto parts = parts_of_means(machine.kernel(), inputs, problems, means, pivots);
-  Notes notes;
+  auto parts = parts_of_means(machine.kernel(), inputs, classes, means, &problems, pivots);
   parts.threads = settings.threads;
-  notes.seed = settings.seed;
-  notes.training_points = labels.size();
-  notes.chosen = settings.chosen;
   parts.bias = bias;
-  notes.boundary = std::move(choice);
-  notes.warnings =
-      fit_warnings(problems, means, parts.training_errors, std::nullopt, notes.boundary, labels);
-  warn_of_inputs(machine.kernel(), inputs, parts.origin, notes.warnings);
-  notes.report = std::move(report);
-  notes.forecast = forecast;
-  notes.training_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  parts.standardisation = std::move(scaling);
+  auto warnings =
+      fit_warnings(problems, means, parts.training_errors, std::nullopt, choice, labels);
+  Notes notes = notes_of_fit(settings, parts, inputs, std::move(choice), forecast,
+                             std::move(report), std::move(warnings), seconds_since(start));
+  notes.training_points = labels.size();
   return {Classifier(std::move(parts), std::move(notes)), std::move(posteriors)};
 }
 
@@ -322,11 +314,12 @@ struct Fitting<ExpectationPropagation> {
     return {method.noise_deviation};
   }
 
-  template <bool any_number, class Machine, InputSet I, class O>
-  [[nodiscard]] static auto fit(const Machine& machine, const I& inputs,
+  template <class Machine, InputSet I, class O>
+  [[nodiscard]] static auto fit(const Machine& machine, bool any_number, const I& inputs,
                                 std::span<const int> labels, O& observer, StopToken stop,
-                                std::string_view function) {
-    return fit_posteriors(machine, any_number, inputs, labels, observer, std::move(stop), function);
+                                std::string_view function, std::optional<Standardisation> scaling) {
+    return fit_posteriors(machine, any_number, inputs, labels, observer, std::move(stop), function,
+                          std::move(scaling));
   }
 };
 

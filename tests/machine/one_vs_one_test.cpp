@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/one_against_one.hpp"
+#include "bpm/machine/one_vs_one.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -30,6 +30,7 @@
 using bpm::BayesPointMachine;
 using bpm::FitSettings;
 using bpm::Gaussian;
+using bpm::OneVsOne;
 using bpm::OneVsRest;
 using bpm::PermutedPerceptron;
 using bpm::Polynomial;
@@ -45,11 +46,10 @@ namespace {
 /// class, u = sum_i alpha_i f_i / sum_i |alpha_i|. Of the mean, or of the draw with this number.
 template <class Kernel, class Sampler>
 [[nodiscard]] Eigen::MatrixXd values_of_pairs(const Kernel& kernel, const Sampler& sampler,
-                                              FitSettings settings, const Doubles& inputs,
+                                              const FitSettings& settings, const Doubles& inputs,
                                               const std::vector<int>& labels,
                                               const std::vector<int>& classes,
                                               const Doubles& others, int draw = -1) {
-  settings.one_against_one = false;
   const Eigen::Index count = std::ssize(classes);
   Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(others.rows(), count);
   for (Eigen::Index a = 0; a < count; ++a) {
@@ -104,22 +104,15 @@ static_assert(bpm::detail::fits_pairs<PermutedPerceptron>);
 static_assert(bpm::detail::fits_pairs<bpm::Billiard>);
 static_assert(!bpm::detail::fits_pairs<SharedPerceptron>);
 
-[[nodiscard]] FitSettings by_pairs(FitSettings settings = {}) {
-  settings.one_against_one = true;
-  return settings;
-}
-
 }  // namespace
 
 TEST_CASE("one against one: a class's value is the mean of what its pairs say", "[machine]") {
   const Clusters set;
-  const FitSettings settings = by_pairs({.soft_boundary = SoftBoundary::relative(0.5),
-                                         .bias = 0,
-                                         .keep_draws = true,
-                                         .chosen = true});
+  const FitSettings settings{
+      .soft_boundary = SoftBoundary::relative(0.5), .bias = 0, .keep_draws = true, .chosen = true};
   const Polynomial kernel(3);
   const PermutedPerceptron sampler{.draws = 4};
-  const OneVsRest machine(BayesPointMachine(kernel, sampler, settings));
+  const OneVsOne machine(BayesPointMachine(kernel, sampler, settings));
   const auto fitted = machine.fit(set.inputs, set.labels);
   const Doubles others = set.inputs.topRows(30).array() + 0.1;
   const Eigen::MatrixXd values = fitted.decision_values(others);
@@ -152,7 +145,7 @@ TEST_CASE("one against one: a class's value is the mean of what its pairs say", 
   const Doubles matrix = bpm::kernel_matrix(kernel, set.inputs);
   FitSettings brought = settings;
   brought.bias.reset();
-  const auto by_matrix = OneVsRest(BayesPointMachine(bpm::PrecomputedKernel{}, sampler, brought))
+  const auto by_matrix = OneVsOne(BayesPointMachine(bpm::PrecomputedKernel{}, sampler, brought))
                              .fit(matrix, set.labels);
   CHECK(by_matrix.support() == fitted.support());
   CHECK((by_matrix.coefficients() - fitted.coefficients()).cwiseAbs().maxCoeff() < 1e-9);
@@ -160,10 +153,8 @@ TEST_CASE("one against one: a class's value is the mean of what its pairs say", 
   // Two classes are one pair.
   std::vector<int> two = set.labels;
   for (int& label : two) label = label > 0 ? 1 : 0;
-  FitSettings rest = settings;
-  rest.one_against_one = false;
   const auto pair = machine.fit(set.inputs, two);
-  const auto alone = OneVsRest(BayesPointMachine(kernel, sampler, rest)).fit(set.inputs, two);
+  const auto alone = OneVsRest(BayesPointMachine(kernel, sampler, settings)).fit(set.inputs, two);
   CHECK(pair.coefficients() == alone.coefficients());
   CHECK_FALSE(pair.parts().one_against_one);
 }
@@ -172,10 +163,9 @@ TEST_CASE("pairs have the bias of all points", "[machine]") {
   const Clusters set;
   const Polynomial kernel(2);
   const PermutedPerceptron sampler{.draws = 2};
-  const FitSettings settings =
-      by_pairs({.soft_boundary = SoftBoundary::relative(0.5), .bias = 0.7});
+  const FitSettings settings{.soft_boundary = SoftBoundary::relative(0.5), .bias = 0.7};
   const auto fitted =
-      OneVsRest(BayesPointMachine(kernel, sampler, settings)).fit(set.inputs, set.labels);
+      OneVsOne(BayesPointMachine(kernel, sampler, settings)).fit(set.inputs, set.labels);
   const double mean = bpm::kernel_matrix(kernel, set.inputs).diagonal().mean();
   CHECK(fitted.parts().bias == Approx(0.7 * mean));
   // The same constant beside a kernel of one's own.
@@ -193,42 +183,41 @@ TEST_CASE("pairs have the bias of all points", "[machine]") {
 
 TEST_CASE("pairs by other samplers", "[machine][at length]") {
   const Clusters set;
-  const FitSettings settings = by_pairs({.soft_boundary = SoftBoundary::relative(0.5)});
+  const FitSettings settings{.soft_boundary = SoftBoundary::relative(0.5)};
   const bpm::Billiard billiard{.draws = 20};
-  const auto fitted = OneVsRest(BayesPointMachine(Gaussian::from_width(1), billiard, settings))
+  const auto fitted = OneVsOne(BayesPointMachine(Gaussian::from_width(1), billiard, settings))
                           .fit(set.inputs, set.labels);
   const Eigen::MatrixXd expected = values_of_pairs(Gaussian::from_width(1), billiard, settings,
                                                    set.inputs, set.labels, set.classes, set.inputs);
   CHECK((fitted.decision_values(set.inputs) - expected).cwiseAbs().maxCoeff() < 1e-9);
   // Label noise in lambda's place, one for all pairs.
-  FitSettings with_noise = by_pairs();
+  FitSettings with_noise;
   with_noise.boundary_choice = bpm::BoundaryChoice{.label_noise = 0.1};
-  const auto noisy = OneVsRest(BayesPointMachine(Gaussian::from_width(1),
-                                                 bpm::KernelGibbs{.draws = 5}, with_noise))
-                         .fit(set.inputs, set.labels);
+  const auto noisy =
+      OneVsOne(BayesPointMachine(Gaussian::from_width(1), bpm::KernelGibbs{.draws = 5}, with_noise))
+          .fit(set.inputs, set.labels);
   CHECK(noisy.notes.boundary->label_noise == 0.1);
   FitSettings given = settings;
   given.soft_boundary = SoftBoundary::hard();
   const auto alike =
-      OneVsRest(BayesPointMachine(Gaussian::from_width(1),
-                                  bpm::KernelGibbs{.draws = 5, .label_noise = 0.1}, given))
+      OneVsOne(BayesPointMachine(Gaussian::from_width(1),
+                                 bpm::KernelGibbs{.draws = 5, .label_noise = 0.1}, given))
           .fit(set.inputs, set.labels);
   CHECK(alike.coefficients() == noisy.coefficients());
 }
 
 TEST_CASE("folds of pairs are fits of pairs", "[machine]") {
   const auto [inputs, labels] = noisy_rings(160, 3, 0.1);
-  FitSettings settings = by_pairs({.soft_boundary = SoftBoundary::relative(0.3), .seed = 5});
+  FitSettings settings{.soft_boundary = SoftBoundary::relative(0.3), .seed = 5};
   const PermutedPerceptron sampler{.draws = 3};
   const Gaussian kernel = Gaussian::from_width(1);
-  const auto found = bpm::cross_validate(OneVsRest(BayesPointMachine(kernel, sampler, settings)),
+  const auto found = bpm::cross_validate(OneVsOne(BayesPointMachine(kernel, sampler, settings)),
                                          inputs, labels, 4);
   // Where memory does not hold the matrix each fold fits by itself.
   settings.memory = 400'000;
-  const auto again = bpm::cross_validate(OneVsRest(BayesPointMachine(kernel, sampler, settings)),
+  const auto again = bpm::cross_validate(OneVsOne(BayesPointMachine(kernel, sampler, settings)),
                                          inputs, labels, 4);
   CHECK((found.decision_values - again.decision_values).cwiseAbs().maxCoeff() < 1e-6);
-  settings.one_against_one = false;
   const auto rest = bpm::cross_validate(OneVsRest(BayesPointMachine(kernel, sampler, settings)),
                                         inputs, labels, 4);
   CHECK((found.decision_values - rest.decision_values).cwiseAbs().maxCoeff() > 0.01);
@@ -239,8 +228,8 @@ TEST_CASE("an automatic boundary is one for all pairs, with slope and offsets",
   const auto [inputs, labels] = noisy_rings(400, 4, 0.05);
   const auto [others, truth] = noisy_rings(800, 4, 0.05, 2);
   const PermutedPerceptron sampler{.draws = 3};
-  const auto fitted = OneVsRest(BayesPointMachine(Gaussian::from_width(1), sampler, by_pairs()))
-                          .fit(inputs, labels);
+  const auto fitted =
+      OneVsOne(BayesPointMachine(Gaussian::from_width(1), sampler)).fit(inputs, labels);
   const bpm::BoundaryChoice& choice = fitted.notes.boundary.value();
   CHECK(choice.relative_lambda > 0);
   CHECK(fitted.parts().slope == Approx(choice.slope * choice.slope_factor(400, 3)));
@@ -253,16 +242,16 @@ TEST_CASE("an automatic boundary is one for all pairs, with slope and offsets",
   CHECK(bpm::log_loss(probabilities, truth, fitted.classes()) < 0.6);
   // The fit of given lambda is the same machine.
   const auto given =
-      OneVsRest(BayesPointMachine(
-                    Gaussian::from_width(1), PermutedPerceptron{.draws = 3, .max_passes = 200},
-                    by_pairs({.soft_boundary = SoftBoundary::relative(choice.relative_lambda)})))
+      OneVsOne(BayesPointMachine(Gaussian::from_width(1),
+                                 PermutedPerceptron{.draws = 3, .max_passes = 200},
+                                 {.soft_boundary = SoftBoundary::relative(choice.relative_lambda)}))
           .fit(inputs, labels);
   CHECK(given.coefficients() == fitted.coefficients());
   // A choice that is too hard is raised, for all pairs.
-  FitSettings hard = by_pairs();
+  FitSettings hard;
   hard.boundary_choice = bpm::BoundaryChoice{};
   const auto raised =
-      OneVsRest(BayesPointMachine(Gaussian::from_width(3), sampler, hard)).fit(inputs, labels);
+      OneVsOne(BayesPointMachine(Gaussian::from_width(3), sampler, hard)).fit(inputs, labels);
   CHECK(raised.notes.boundary->raised > 0);
   CHECK(raised.notes.boundary->relative_lambda > 0);
 }
@@ -290,29 +279,34 @@ TEST_CASE("choose takes pairs where classes lie in one another", "[machine][at l
     }
   }
   REQUIRE(both.chosen().one_against_one);
-  CHECK(both.machine.settings().one_against_one);
   CHECK(both.chosen().loss + both.chosen().standard_error < rest.chosen().loss);
   for (const auto& one : both.boundary.candidates) CHECK(one.one_against_one);
   CHECK(
       std::ranges::is_sorted(both.boundary.candidates, {}, &bpm::ChoiceCandidate::relative_lambda));
   CHECK(both.boundary.candidates.size() == 3);
-  const auto pairs = both.machine.fit(inputs, labels);
+  const auto pairs = both.fit(inputs, labels);
   CHECK(pairs.parts().one_against_one);
   const auto loss = [&, &asked = others, &right = truth](const auto& fitted) {
     return bpm::log_loss(fitted.predict_probability(asked), right, fitted.classes());
   };
-  CHECK(loss(pairs) < loss(rest.machine.fit(inputs, labels)));
+  CHECK(loss(pairs) < loss(rest.fit(inputs, labels)));
+  // Its boundary is not that of machines of a class against the rest, nor the other way round.
+  CHECK(message_of([&, &x = inputs, &y = labels] { (void)both.machine.fit(x, y); }) ==
+        "OneVsRest::fit: boundary_choice is of pairs of classes: fit them by Choice::fit, or "
+        "OneVsOne");
+  CHECK(message_of(
+            [&, &x = inputs, &y = labels] { (void)OneVsOne(rest.machine.machine()).fit(x, y); }) ==
+        "OneVsOne::fit: boundary_choice is of a class against the rest, must be of pairs of "
+        "classes");
 
   // A machine that is of pairs already, and one whose lambda is not one for any points.
   FitSettings settings = machine.settings();
-  settings.one_against_one = true;
   const auto given =
-      bpm::choose(OneVsRest(BayesPointMachine(Gaussian::from_width(1),
-                                              PermutedPerceptron{.draws = 5}, settings)),
+      bpm::choose(OneVsOne(BayesPointMachine(Gaussian::from_width(1),
+                                             PermutedPerceptron{.draws = 5}, settings)),
                   grid, inputs, labels);
   CHECK(given.candidates.size() == 6);
   CHECK(given.chosen().one_against_one);
-  settings.one_against_one = false;
   settings.soft_boundary = SoftBoundary::automatic().with_class_weights({{0, 2.0}});
   const auto weighted =
       bpm::choose(OneVsRest(BayesPointMachine(Gaussian::from_width(1),
@@ -332,7 +326,7 @@ TEST_CASE("choose leaves clusters as they are, and tries no pairs of many classe
   const auto found = bpm::choose(machine, grid, inputs, labels);
   CHECK(found.candidates.size() == 6);  // With the better kernel alone.
   CHECK_FALSE(found.chosen().one_against_one);
-  CHECK_FALSE(found.machine.fit(inputs, labels).parts().one_against_one);
+  CHECK_FALSE(found.fit(inputs, labels).parts().one_against_one);
   for (const int classes : {30, 31}) {
     std::vector<int> many;
     for (int i = 0; i < 120; ++i) many.push_back(i % classes);
@@ -346,29 +340,19 @@ TEST_CASE("one against one says what it does not take", "[machine]") {
   const Clusters set;
   const auto fit = [&](SoftBoundary boundary) {
     return message_of([&] {
-      (void)OneVsRest(BayesPointMachine(Polynomial(2), PermutedPerceptron{},
-                                        by_pairs({.soft_boundary = std::move(boundary)})))
+      (void)OneVsOne(BayesPointMachine(Polynomial(2), PermutedPerceptron{},
+                                       {.soft_boundary = std::move(boundary)}))
           .fit(set.inputs, set.labels);
     });
   };
   const std::string boundary =
-      "OneVsRest::fit: soft_boundary must be one for any points with one_against_one: automatic, "
+      "OneVsOne::fit: soft_boundary must be one for any points with pairs of classes: automatic, "
       "or a lambda that is the same for all, relative or per class";
   CHECK(fit(SoftBoundary::per_point(std::vector<double>(80, 1.0))) == boundary);
   CHECK(fit(SoftBoundary::automatic().with_class_weights({{0, 2.0}})) == boundary);
   CHECK(fit(SoftBoundary::per_class({{-5, 1}, {0, 2}, {2, 1}, {9, 3}})) == "nothing was thrown");
-  const OneVsRest machine(BayesPointMachine(
-      Polynomial(2), PermutedPerceptron{}, by_pairs({.soft_boundary = SoftBoundary::relative(1)})));
-  CHECK(message_of([&] { (void)machine.train(set.inputs, set.labels); }) ==
-        "OneVsRest::train: one_against_one is true, must be false: pairs of classes are for "
-        "OneVsRest::fit alone");
-  CHECK(message_of([&] {
-          (void)OneVsRest(BayesPointMachine(Polynomial(2), SharedPerceptron{},
-                                            by_pairs({.soft_boundary = SoftBoundary::relative(1)})))
-              .fit(set.inputs, set.labels);
-        }) ==
-        "OneVsRest::fit: one_against_one is true, must be false with this sampler: one process "
-        "fits pairs of classes");
+  const OneVsOne machine(BayesPointMachine(Polynomial(2), PermutedPerceptron{},
+                                           {.soft_boundary = SoftBoundary::relative(1)}));
   // The observer is told of all pairs, and may stop: none may be missing.
   double furthest = 0;
   (void)machine.fit(set.inputs, set.labels,
@@ -378,12 +362,12 @@ TEST_CASE("one against one says what it does not take", "[machine]") {
           (void)machine.fit(set.inputs, set.labels,
                             [](const bpm::Progress& now) { return now.fraction < 0.5; });
         }) ==
-        "OneVsRest::fit of the classes 0 and 2, whose points alone are counted: stopped before the "
+        "OneVsOne::fit of the classes 0 and 2, whose points alone are counted: stopped before the "
         "first draw was finished");
   // So do folds and choices.
-  const OneVsRest by_point(BayesPointMachine(
-      Polynomial(2), PermutedPerceptron{},
-      by_pairs({.soft_boundary = SoftBoundary::per_point(std::vector<double>(80, 1.0))})));
+  const OneVsOne by_point(
+      BayesPointMachine(Polynomial(2), PermutedPerceptron{},
+                        {.soft_boundary = SoftBoundary::per_point(std::vector<double>(80, 1.0))}));
   CHECK(message_of([&] { (void)bpm::cross_validate(by_point, set.inputs, set.labels, 3); }) ==
         "cross_validate" + boundary.substr(boundary.find(": ")));
   CHECK(message_of([&] {
@@ -393,8 +377,8 @@ TEST_CASE("one against one says what it does not take", "[machine]") {
   // A matrix that is none of these points.
   const Doubles narrow = Doubles::Ones(80, 79);
   CHECK(message_of([&] {
-          (void)OneVsRest(BayesPointMachine(bpm::PrecomputedKernel{}, PermutedPerceptron{},
-                                            by_pairs({.soft_boundary = SoftBoundary::relative(1)})))
+          (void)OneVsOne(BayesPointMachine(bpm::PrecomputedKernel{}, PermutedPerceptron{},
+                                           {.soft_boundary = SoftBoundary::relative(1)}))
               .fit(narrow, set.labels);
         }) == "PrecomputedGram: values is 80 x 79, must be square");
 }
@@ -405,42 +389,41 @@ TEST_CASE("what no pair of classes can have names the two", "[machine]") {
   const std::vector<int> labels{7, 7, 8, 8, 9, 9};
   const auto fit = [&](FitSettings settings) {
     return message_of([&] {
-      (void)OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{},
-                                        by_pairs(std::move(settings))))
+      (void)OneVsOne(
+          BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{}, std::move(settings)))
           .fit(inputs, labels);
     });
   };
   CHECK(fit({.soft_boundary = SoftBoundary::hard()}) ==
-        "OneVsRest::fit of the classes 7 and 9, whose points alone are counted: points 1 and 2 are "
+        "OneVsOne::fit of the classes 7 and 9, whose points alone are counted: points 1 and 2 are "
         "equal inputs with different labels, so no classifier separates them; set a soft boundary "
         "lambda > 0, or "
         "label noise with KernelGibbs");
   CHECK(fit({.soft_boundary = SoftBoundary::relative(1), .memory = 100})
-            .starts_with("OneVsRest::fit: memory is 100 bytes, 6 points and 3 problems need"));
+            .starts_with("OneVsOne::fit: memory is 100 bytes, 6 points and 3 problems need"));
   // Kernel values beyond double.
   inputs(5, 0) = 1e200;
   CHECK(message_of([&] {
-          (void)OneVsRest(
-              BayesPointMachine(Polynomial(3), PermutedPerceptron{},
-                                by_pairs({.soft_boundary = SoftBoundary::hard(), .bias = 0})))
+          (void)OneVsOne(BayesPointMachine(Polynomial(3), PermutedPerceptron{},
+                                           {.soft_boundary = SoftBoundary::hard(), .bias = 0}))
               .fit(inputs, labels);
-        }).starts_with("OneVsRest::fit of the classes 7 and 9, whose points alone are counted: "));
+        }).starts_with("OneVsOne::fit of the classes 7 and 9, whose points alone are counted: "));
   // To choose lambda takes half as much again as against the rest.
   const auto [many, of_many] = noisy_rings(500, 3, 0.1);
   CHECK(message_of([&, &x = many, &y = of_many] {
-          (void)OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{},
-                                            by_pairs({.memory = 5'000'000})))
+          (void)OneVsOne(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{},
+                                           {.memory = 5'000'000}))
               .fit(x, y);
         }) ==
-        "OneVsRest::fit: memory is 5000000 bytes, 500 points need 6000000 to choose the soft "
+        "OneVsOne::fit: memory is 5000000 bytes, 500 points need 6000000 to choose the soft "
         "boundary; raise memory or give a soft boundary");
 }
 
 TEST_CASE("pairs in what is made of machines", "[machine][at length]") {
   const auto [inputs, labels] = noisy_rings(600, 4, 0.05);
   const PermutedPerceptron sampler{.draws = 2};
-  const auto machine = standardising(OneVsRest(BayesPointMachine(
-      Gaussian::from_width(4), sampler, by_pairs({.soft_boundary = SoftBoundary::relative(0.3)}))));
+  const auto machine = standardising(OneVsOne(BayesPointMachine(
+      Gaussian::from_width(4), sampler, {.soft_boundary = SoftBoundary::relative(0.3)})));
   const auto scaled = machine.fit(inputs, labels);
   CHECK(scaled.parts().one_against_one);
   CHECK(bpm::error_rate(labels, scaled.predict(inputs)) < 0.25);
@@ -459,13 +442,12 @@ TEST_CASE("pairs in what is made of machines", "[machine][at length]") {
   const Clusters set;
   std::vector<int> alone = set.labels;
   alone[0] = 1000;
-  const auto fitted =
-      OneVsRest(BayesPointMachine(Polynomial(2), sampler, by_pairs())).fit(set.inputs, alone);
+  const auto fitted = OneVsOne(BayesPointMachine(Polynomial(2), sampler)).fit(set.inputs, alone);
   CHECK(fitted.classes().back() == 1000);
   grid.boundary.points = 300;
   const auto more = bpm::choose(OneVsRest(BayesPointMachine(Gaussian::from_width(4), sampler)),
                                 grid, inputs, labels);
   CHECK(more.boundary.points < 600);
   REQUIRE(more.chosen().one_against_one);
-  CHECK(more.machine.fit(inputs, labels).parts().one_against_one);
+  CHECK(more.fit(inputs, labels).parts().one_against_one);
 }

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bpm/core/errors.hpp"
+#include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
+#include "bpm/core/target.hpp"
+#include "bpm/kernel_values/gram.hpp"
+#include "bpm/kernels/kernel.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/classifier.hpp"
+#include "bpm/machine/classifier_parts.hpp"
+#include "bpm/machine/draw_mean.hpp"
+#include "bpm/machine/fingerprint.hpp"
+#include "bpm/machine/fit_settings.hpp"
+#include "bpm/machine/fit_warnings.hpp"
+#include "bpm/machine/input_encoding.hpp"
+#include "bpm/machine/labels.hpp"
+#include "bpm/machine/make_gram.hpp"
+#include "bpm/machine/run_sampler.hpp"
+#include "bpm/machine/strategy.hpp"
+#include "bpm/machine/train.hpp"
+#include "bpm/machine/training.hpp"
+#include "bpm/samplers/perceptron/permuted_perceptron.hpp"
+#include "bpm/samplers/sampler.hpp"
+
+namespace bpm { inline namespace BPM_TARGET {
+
+/// Many classes by one machine for each of the C (C - 1) / 2 pairs of classes: the decision value
+/// of a class is the mean of tanh(f / u) over its pairs, f the machine's decision value, positive
+/// for the class, and u its mean at the machine's own support, weighted by the size of coefficients
+/// (`output_unit`), so that far from a pair no machine outweighs another. It suits classes that lie
+/// inside others, where no border against all others does; `choose` tries it for machines of
+/// `OneVsRest`. Two classes are one pair, as in a `BayesPointMachine`.
+///
+/// Its classifiers have no norms, margins, training errors and warnings from them, which belong to
+/// one border. All pairs have one lambda, or label noise, chosen by their joint outputs at points
+/// left out, from which probabilities come at every size. Cost: fits to 2 m / C points on average,
+/// one after the other, and predictions of C (C - 1) / 2 columns; each pair has its own strategy
+/// within `FitSettings::memory`, beside a copy of its inputs.
+template <class Kernel, class Sampler = PermutedPerceptron, class Boundary = AutomaticBoundary>
+class OneVsOne {
+  static_assert(detail::fits_pairs<Sampler>,
+                "pairs of classes are fitted by draws, in one process");
+
+ public:
+  static constexpr bool any_number_of_classes = true;  ///< Fits two classes or more.
+  static constexpr bool one_against_one = true;        ///< Fits pairs of classes.
+  static constexpr bool makes_draws = true;            ///< Its fits make draws.
+
+  /// Fits every pair of classes with this machine.
+  explicit OneVsOne(BayesPointMachine<Kernel, Sampler, Boundary> machine)
+      : machine_(std::move(machine)) {}
+
+  /// Fits to m inputs and their labels, two or more distinct integers. Arguments and errors as in
+  /// `BayesPointMachine::fit`; errors of a pair name its classes. \throws std::invalid_argument on
+  /// class weights, or lambdas by point; Stopped if stopped before every pair has a draw.
+  template <InputSet I, Observer O = detail::IgnoreProgress>
+    requires detail::TrainableOn<Kernel, I>
+  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
+                                                                  std::span<const int> labels,
+                                                                  O&& observer = {},
+                                                                  StopToken stop = {}) const;
+
+  /// Returns the memory that `fit` needs on these inputs with this many classes; each pair chooses
+  /// its own strategy. \throws BudgetTooSmall as `fit` would.
+  template <InputSet I>
+  [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {
+    return detail::forecast_of(machine_, inputs, detail::subproblem_count(classes),
+                               "OneVsOne::forecast", detail::pair_count(classes));
+  }
+
+  /// The machine that fits each pair of classes.
+  [[nodiscard]] const BayesPointMachine<Kernel, Sampler, Boundary>& machine() const noexcept {
+    return machine_;
+  }
+  /// The machine's kernel.
+  [[nodiscard]] const Kernel& kernel() const noexcept { return machine_.kernel(); }
+  /// The machine's sampler.
+  [[nodiscard]] const Sampler& sampler() const noexcept { return machine_.sampler(); }
+  /// The machine's settings.
+  [[nodiscard]] const FitSettings& settings() const noexcept { return machine_.settings(); }
+  /// The machine's boundary, or the search for it.
+  [[nodiscard]] const Boundary& boundary() const noexcept { return machine_.boundary(); }
+
+ private:
+  BayesPointMachine<Kernel, Sampler, Boundary> machine_;
+};
+
+namespace detail {
+
+/// Fits the machines of all pairs, one after the other, with this boundary; adds their means, in
+/// units of `output_unit`, and their reports. If a clock or an accuracy ends the sampler's draws,
+/// the first pair determines their number for all. Returns, in the name of a pair's classes, why it
+/// has no classifier without training error; empty if all have one. \throws as `train`.
+template <class Kernel, class Sampler, InputSet I>
+[[nodiscard]] std::string fit_each_pair(const Kernel& kernel, const Sampler& sampler,
+                                        const FitSettings& settings, const I& inputs,
+                                        std::span<const int> labels,
+                                        const std::vector<int>& classes, const RunControl& control,
+                                        std::string_view function, std::vector<DrawMean>& means,
+                                        SamplerReport& report) {
+  const auto points_of = points_of_pairs(classes, labels);
+  std::string why;
+  for_each_pair(classes.size(), [&](std::size_t number, std::size_t a, std::size_t b) {
+    if (!why.empty()) return;
+    const std::string of_pair = join(function, " of the classes ", classes[a], " and ", classes[b],
+                                     ", whose points alone are counted");
+    const std::vector<PointIndex>& points = points_of[number];
+    RunControl watched = control;
+    watched.observer = [&](const Progress& now) {
+      return control.observer(now.of_part(number, points_of.size()));
+    };
+    const auto of_points = [&] {
+      if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+        return owned_inputs_t<I>(inputs(points, points));
+      } else {
+        return select_inputs(inputs, points);
+      }
+    }();
+    const std::vector<int> labels_of_pair = labels_at(labels, points);
+    const auto draws = [&] {
+      if constexpr (sees_cones<Sampler>) {
+        if (number > 0) return sampler.with_draws(report.draws);
+      }
+      return sampler;
+    }();
+    DrawFit<Sampler> fit(draws, settings, labels_of_pair, {classes[a], classes[b]},
+                         forecast_memory(kernel, draws, settings, of_points, 1, of_pair));
+    try {
+      auto gram = make_gram(kernel, of_points, fit.forecast.strategy);
+      why = train(gram, equal_groups_of<Kernel>(of_points, input_hashes(of_points)), fit, watched,
+                  of_pair);
+      if (!why.empty()) {
+        why = join(of_pair, ": ", why);
+        return;
+      }
+      const DrawMean& mean = fit.state.means[0];
+      means.push_back(
+          mean.on_points(points, std::ssize(labels), output_unit(*gram, fit.problems, mean)));
+    } catch (const KernelValueError& error) {
+      throw KernelValueError(join(of_pair, ": ", error.what()));
+    }
+    const std::uint64_t fewest =
+        number == 0 ? fit.state.report.draws : std::min(report.draws, fit.state.report.draws);
+    report.merge(fit.state.report);
+    report.draws = fewest;
+  });
+  return why;
+}
+
+/// Fits three classes or more by machines of pairs of classes. `scaling`: of inputs that have been
+/// standardised. \throws as `OneVsOne::fit`.
+template <class Kernel, class Sampler, class Boundary, InputSet I, class O>
+[[nodiscard]] Classifier<Kernel, owned_inputs_t<I>> fit_pairs(
+    const BayesPointMachine<Kernel, Sampler, Boundary>& machine, const I& inputs,
+    std::span<const int> labels, const std::vector<int>& classes, O& observer,
+    const StopToken& stop, std::string_view function, std::optional<Standardisation> scaling) {
+  const auto start = std::chrono::steady_clock::now();
+  FitSettings settings = machine.settings();
+  machine.sampler().check_settings();
+  check_inputs(inputs, function);
+  check_boundary_of_pairs(settings.soft_boundary, function);
+  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+    static_cast<void>(make_gram(machine.kernel(), inputs));  // Checks the matrix.
+  }
+  const MemoryForecast forecast =
+      forecast_of(machine, inputs, classes.size(), function, pair_count(classes.size()));
+  const double bias = absolute_bias(machine.kernel(), settings, inputs, function);
+  const auto kernel = with_bias(machine.kernel(), bias);
+  const RunControl control = run_control(settings, observer, stop);
+  std::optional<BoundaryChoice> chosen =
+      chosen_boundary(machine, kernel, inputs, classes, labels, control, function, true);
+  if (!chosen && settings.soft_boundary.is_automatic()) {
+    settings.soft_boundary = SoftBoundary::hard();
+  }
+  std::vector<DrawMean> means;
+  SamplerReport report;
+  for (;;) {
+    Sampler sampler = machine.sampler();
+    if (chosen) {
+      settings.soft_boundary =
+          machine.settings().soft_boundary.with_factor(chosen->relative_lambda);
+      sampler = sampler_at(sampler, *chosen);
+    }
+    means.clear();
+    report = {.converged = true};
+    const std::string why = fit_each_pair(kernel, sampler, settings, inputs, labels, classes,
+                                          control, function, means, report);
+    if (why.empty()) break;
+    if (!chosen || chosen->raised >= most_raises) throw NotSeparable(why);
+    raise_boundary(*chosen, Sampler::traits.takes_label_noise &&
+                                !machine.settings().soft_boundary.has_class_weights());
+  }
+  auto parts = parts_of_means(machine.kernel(), inputs, classes, means);
+  parts.one_against_one = true;
+  parts.bias = bias;
+  parts.threads = settings.threads;
+  parts.standardisation = std::move(scaling);
+  if (chosen) {
+    parts.slope = chosen->slope * chosen->slope_factor(labels.size(), report.draws);
+    if (parts.slope > 0) {
+      parts.offsets = chosen->offsets;
+      parts.probability_rows = chosen->points;
+    }
+  }
+  std::vector<FitWarning> warnings;
+  if (chosen) {
+    if (const auto warning = no_better_out_of_fold(*chosen)) warnings.push_back(*warning);
+  }
+  report.mistaken_points.clear();  // Not defined for pairs.
+  Notes notes = notes_of_fit(machine.settings(), parts, inputs, std::move(chosen), forecast,
+                             std::move(report), std::move(warnings), seconds_since(start));
+  return Classifier<Kernel, owned_inputs_t<I>>(std::move(parts), std::move(notes));
+}
+
+}  // namespace detail
+
+template <class Kernel, class Sampler, class Boundary>
+template <InputSet I, Observer O>
+  requires detail::TrainableOn<Kernel, I>
+Classifier<Kernel, detail::owned_inputs_t<I>> OneVsOne<Kernel, Sampler, Boundary>::fit(
+    const I& inputs, std::span<const int> labels, O&& observer, StopToken stop) const {
+  const char* const f = "OneVsOne::fit";
+  const std::vector<int> classes = detail::check_labels(detail::input_count(inputs), labels, f);
+  if (classes.size() == 2) {
+    return detail::fit_machine(machine_, true, inputs, labels, observer, std::move(stop), f);
+  }
+  return detail::on_inputs_of_fit<Kernel>(
+      settings(), inputs, f, [&](const auto& given, std::optional<Standardisation> scaling) {
+        return detail::fit_pairs(machine_, given, labels, classes, observer, stop, f,
+                                 std::move(scaling));
+      });
+}
+
+}}  // namespace bpm
