@@ -14,7 +14,7 @@ bpm_mutant(scaled_refresh
   REPLACE "Ziggurat::instance().fill(x, cone.rank(), engine);"
           "Ziggurat::instance().fill(x, cone.rank(), engine);
            for (std::ptrdiff_t k = 0; 2 * k < cone.rank(); ++k) x[k] *= 3;"
-  OF samplers/chains/chain_state.hpp TangentDirections
+  OF samplers/chains/chain_state.hpp RandomDirections
      samplers/billiard/geodesic_chain.hpp GeodesicChain)
 
 # New directions have uniform dual coefficients in [-1, 1].
@@ -24,7 +24,7 @@ bpm_mutant(uniform_dual_refresh
            for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
              add_scaled(x, 2 * uniform_unit(engine) - 1, cone.row(i), cone.rank());
            }"
-  OF samplers/chains/chain_state.hpp TangentDirections
+  OF samplers/chains/chain_state.hpp RandomDirections
      samplers/billiard/geodesic_chain.hpp GeodesicChain)
 
 # --- Gibbs samplers ------------------------------------------------------------------------------
@@ -41,8 +41,9 @@ bpm_mutant(unweighted_arcs
 # Steps along inputs draw a uniform angle to them.
 bpm_mutant(uniform_input_angle
   REPLACE "const double rho = chi_draw(cone.rank(), normal_, engine_);"
-          "const auto norms = norms_against(state_.x.data(), s, feature * feature, cone.stride());
-           if (norms.across > 1e-6 * feature) return step_on_circle(cone, {s, p, norms});
+          "const double along = dot(state_.x.data(), s, cone.stride());
+           const double across = std::sqrt(std::max(0.0, feature * feature - along * along));
+           if (across > 1e-6 * feature) return step_on_circle(cone, {s, p, along, across});
            const double rho = chi_draw(cone.rank(), normal_, engine_);"
   OF samplers/gibbs/gibbs_chain.hpp GibbsChain)
 

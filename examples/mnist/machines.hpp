@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/bounds/classifier_bounds.hpp"
+#include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/scores.hpp"

@@ -8,7 +8,6 @@
 
 #include "bpm/core/target.hpp"
 
-#include "bpm/bounds/classifier_bounds.hpp"
 #include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/bounds/vote_bound.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"

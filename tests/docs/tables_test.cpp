@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "bpm/bounds/classifier_bounds.hpp"
+#include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/decision/certified_risk.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "catch.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bpm/bounds/classifier_bounds.hpp"
+#include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/decision/certified_risk.hpp"

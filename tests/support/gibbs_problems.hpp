@@ -140,6 +140,15 @@ inline WeightedMoments weighted_moments(const bpm::Cone& cone, double noise, int
   return result;
 }
 
+/// Goes on to the next draw, after the burn-in.
+template <class Chain>
+void next_draw(Chain& chain, const bpm::Cone& cone) {
+  while (!chain.burn_in(cone, 1'000'000)) {
+  }
+  while (!chain.advance(cone, 1'000'000)) {
+  }
+}
+
 /// Of a chain, by 32 batches of `draws` each. The mean comes from its sums, the rest from draws.
 template <class Chain>
 WeightedMoments chain_moments(const bpm::Cone& cone,
@@ -154,8 +163,7 @@ WeightedMoments chain_moments(const bpm::Cone& cone,
   for (int b = 0; b < batches; ++b) {
     std::vector<double> mean;
     for (int n = 0; n < draws; ++n) {
-      while (!chain.advance(cone, 1'000'000)) {
-      }
+      next_draw(chain, cone);
       const std::vector<double> here = statistics_of(cone, chain.position().data());
       mean.resize(here.size(), 0.0);
       for (std::size_t s = 0; s < here.size(); ++s) mean[s] += here[s] / draws;

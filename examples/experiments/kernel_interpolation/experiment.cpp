@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "agreement_limit.hpp"
-#include "bpm/bounds/classifier_bounds.hpp"
 #include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/bounds/vote_bound.hpp"
 #include "bpm/core/errors.hpp"

@@ -21,13 +21,20 @@ namespace bpm { inline namespace BPM_TARGET {
 struct VoteBound {
   /// Uses the vote's error, or a bound on it, and Delta, which is 0 for the vote itself.
   /// \throws std::invalid_argument unless both lie in [0, 1].
-  explicit VoteBound(double error_of_vote, double differs = 0);
+  explicit VoteBound(double error_of_vote, double differs = 0)
+      : vote_error(error_of_vote), disagreement(differs) {
+    detail::check_probability("VoteBound", "vote_error", vote_error);
+    detail::check_probability("VoteBound", "disagreement", disagreement);
+  }
 
   /// Lemma 1: where the majority errs, half of the ensemble does, so that the vote errs at most
   /// twice as often as a voter, in any ensemble. `gibbs_error` may be a bound; its confidence then
   /// holds for the result.
   /// \throws std::invalid_argument unless both lie in [0, 1].
-  [[nodiscard]] static VoteBound from_gibbs_error(double gibbs_error, double disagreement = 0);
+  [[nodiscard]] static VoteBound from_gibbs_error(double gibbs_error, double disagreement = 0) {
+    detail::check_probability("VoteBound", "gibbs_error", gibbs_error);
+    return VoteBound(std::min(1.0, 2 * gibbs_error), disagreement);
+  }
 
   /// Bounds the error by the vote: twice a Gibbs bound (Lemma 1), plus an upper limit of how often
   /// the classifier of these outputs differs from the vote of the same posterior (Lemma 4). It
@@ -73,7 +80,17 @@ struct VoteBound {
 struct CBound {
   /// \throws std::invalid_argument unless the rates lie in [0, 1] and the agreement is positive
   ///         where e < 1/2.
-  CBound(double rate_of_voters, double alpha, double differs = 0);
+  CBound(double rate_of_voters, double alpha, double differs = 0)
+      : gibbs_error(rate_of_voters), agreement(alpha), disagreement(differs) {
+    const char* const f = "CBound";
+    detail::check_probability(f, "gibbs_error", gibbs_error);
+    detail::check_probability(f, "agreement", agreement);
+    detail::check_probability(f, "disagreement", disagreement);
+    detail::check(
+        agreement > 0 || gibbs_error >= 0.5, f, "agreement",
+        "is 0, must be positive: a vote that is tied everywhere has Gibbs error 1/2, not ",
+        gibbs_error);
+  }
 
   /// Uses a bound on the Gibbs error and an upper limit of the agreement of the same posterior. The
   /// limit must hold with the bound's `confidence.inputs`, for example `kl_upper_inverse(mean,
@@ -86,7 +103,12 @@ struct CBound {
   /// \throws std::invalid_argument unless the bound has a confidence for inputs, and both limits
   ///         are in [0, 1], the agreement positive.
   [[nodiscard]] static CBound certified(const GibbsBound& gibbs, double agreement,
-                                        double disagreement = 0);
+                                        double disagreement = 0) {
+    detail::check_delta("CBound", "confidence.inputs", gibbs.confidence.inputs);
+    CBound bound(gibbs.value(), agreement, disagreement);
+    bound.delta = gibbs.confidence.total();
+    return bound;
+  }
 
   double gibbs_error;   ///< Gibbs error e, or an upper limit.
   double agreement;     ///< Gibbs agreement alpha, or an upper limit.
@@ -98,15 +120,24 @@ struct CBound {
   /// True if the two numbers can belong to one ensemble: (1 - 2 e)^2 <= alpha (Jensen), up to
   /// rounding. Estimates from different inputs may violate it by their errors; the bound without
   /// Delta is then below zero and counted as 0; of certified limits one has failed.
-  [[nodiscard]] bool consistent() const noexcept;
+  [[nodiscard]] bool consistent() const noexcept {
+    return !applies() || share() <= agreement * (1 + 1e-12);
+  }
   /// The bound: in [0, 1] for the vote, 1 where the inequality does not apply; plus Delta. 1 for
   /// certified limits that contradict each other.
-  [[nodiscard]] double value() const noexcept;
+  [[nodiscard]] double value() const noexcept {
+    if (delta > 0 && !consistent()) {
+      return 1;
+    }
+    return (applies() ? std::max(0.0, 1 - share() / agreement) : 1.0) + disagreement;
+  }
   /// True if the bound is vacuous: 1 or more.
   [[nodiscard]] bool vacuous() const noexcept { return value() >= 1; }
 
  private:
-  [[nodiscard]] double share() const noexcept;
+  [[nodiscard]] double share() const noexcept {
+    return (1 - 2 * gibbs_error) * (1 - 2 * gibbs_error);
+  }
 };
 
 /// An upper bound on the error of any one classifier c by its margins under an ensemble,
@@ -161,17 +192,6 @@ struct VoteMarginBound {
 
 #if BPM_BODIES
 
-BPM_INLINE VoteBound::VoteBound(double error_of_vote, double differs)
-    : vote_error(error_of_vote), disagreement(differs) {
-  detail::check_probability("VoteBound", "vote_error", vote_error);
-  detail::check_probability("VoteBound", "disagreement", disagreement);
-}
-
-BPM_INLINE VoteBound VoteBound::from_gibbs_error(double gibbs_error, double disagreement) {
-  detail::check_probability("VoteBound", "gibbs_error", gibbs_error);
-  return VoteBound(std::min(1.0, 2 * gibbs_error), disagreement);
-}
-
 BPM_INLINE VoteBound VoteBound::certified(const GibbsBound& gibbs, const Votes& votes,
                                           const Eigen::Ref<const Eigen::VectorXd>& outputs,
                                           std::uint64_t independent_voters) {
@@ -193,40 +213,6 @@ BPM_INLINE VoteBound VoteBound::certified(const GibbsBound& gibbs, const Votes& 
       from_gibbs_error(gibbs.value(), kl_upper_inverse(share, -std::log(delta) / count));
   bound.delta = gibbs.confidence.total();
   return bound;
-}
-
-BPM_INLINE CBound::CBound(double rate_of_voters, double alpha, double differs)
-    : gibbs_error(rate_of_voters), agreement(alpha), disagreement(differs) {
-  const char* const f = "CBound";
-  detail::check_probability(f, "gibbs_error", gibbs_error);
-  detail::check_probability(f, "agreement", agreement);
-  detail::check_probability(f, "disagreement", disagreement);
-  detail::check(agreement > 0 || gibbs_error >= 0.5, f, "agreement",
-                "is 0, must be positive: a vote that is tied everywhere has Gibbs error 1/2, not ",
-                gibbs_error);
-}
-
-BPM_INLINE CBound CBound::certified(const GibbsBound& gibbs, double agreement,
-                                    double disagreement) {
-  detail::check_delta("CBound", "confidence.inputs", gibbs.confidence.inputs);
-  CBound bound(gibbs.value(), agreement, disagreement);
-  bound.delta = gibbs.confidence.total();
-  return bound;
-}
-
-BPM_INLINE bool CBound::consistent() const noexcept {
-  return !applies() || share() <= agreement * (1 + 1e-12);
-}
-
-BPM_INLINE double CBound::value() const noexcept {
-  if (delta > 0 && !consistent()) {
-    return 1;
-  }
-  return (applies() ? std::max(0.0, 1 - share() / agreement) : 1.0) + disagreement;
-}
-
-BPM_INLINE double CBound::share() const noexcept {
-  return (1 - 2 * gibbs_error) * (1 - 2 * gibbs_error);
 }
 
 template <class Limit>

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bpm/bounds/classifier_bounds.hpp"
+#include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"

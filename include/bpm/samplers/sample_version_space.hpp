@@ -17,7 +17,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/samplers/chains/chain_start.hpp"
+#include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"

@@ -190,8 +190,8 @@ class Cone {
   /// Returns the smallest output min_i d_i at x, `stride()` long, and its index i.
   [[nodiscard]] std::pair<double, std::ptrdiff_t> smallest_output(std::span<const double> x) const;
 
-  /// Computes x += sum_i weights_i s_i. Cost: r for each weight that is not zero.
-  void add_rows(const double* weights, double* x) const;
+  /// Computes x += scale sum_i weights_i s_i. Cost: r for each weight that is not zero.
+  void add_rows(const double* weights, double* x, double scale = 1) const;
 
   /// Coordinates of w = sum_i alpha_i phi(x_i), projected onto the span of the pivots.
   /// \throws std::invalid_argument unless there is one coefficient per point.
@@ -273,18 +273,18 @@ BPM_INLINE std::pair<double, std::ptrdiff_t> Cone::smallest_output(
   return {*smallest, smallest - d.begin()};
 }
 
-BPM_INLINE void Cone::add_rows(const double* weights, double* x) const {
+BPM_INLINE void Cone::add_rows(const double* weights, double* x, double scale) const {
   for (std::ptrdiff_t i = 0; i < points_; ++i) {
-    if (weights[i] != 0) detail::add_scaled(x, weights[i], row(i), stride_);
+    if (weights[i] != 0) detail::add_scaled(x, scale * weights[i], row(i), stride_);
   }
 }
 
 BPM_INLINE std::vector<double> Cone::coordinates(std::span<const double> alpha) const {
   detail::check_size("Cone::coordinates", "alpha", alpha.size(), points_, "one per training point");
+  std::vector<double> weights(alpha.begin(), alpha.end());
+  for (std::ptrdiff_t i = 0; i < points_; ++i) weights[i] *= label(i);
   std::vector<double> x(stride_, 0.0);
-  for (std::ptrdiff_t i = 0; i < points_; ++i) {
-    detail::add_scaled(x.data(), label(i) * alpha[i], row(i), stride_);
-  }
+  add_rows(weights.data(), x.data());
   return x;
 }
 

@@ -14,6 +14,7 @@
 #include "catch.hpp"
 #include "gibbs_problems.hpp"
 
+using bpm::detail::agreement_of;
 using bpm::detail::ChainValues;
 
 namespace {
@@ -43,10 +44,10 @@ TEST_CASE("R-hat and effective draws: numbers from the paper's formulas by SciPy
       if (c < 2) y[c][k] = std::round(3 * std::sin(0.4 * t * (own + 1))) * (1 + own);  // With ties.
     }
   }
-  CHECK(bpm::detail::split_r_hat(x) == Approx(0.9939081966087528).epsilon(1e-8));
-  CHECK(bpm::detail::bulk_effective_draws(x) == Approx(112.46896111523928).epsilon(1e-8));
-  CHECK(bpm::detail::split_r_hat(y) == Approx(1.19650770006516).epsilon(1e-8));
-  CHECK(bpm::detail::bulk_effective_draws(y) == Approx(34.138941058186404).epsilon(1e-8));
+  CHECK(agreement_of(x).r_hat == Approx(0.9939081966087528).epsilon(1e-8));
+  CHECK(agreement_of(x).effective_draws == Approx(112.46896111523928).epsilon(1e-8));
+  CHECK(agreement_of(y).r_hat == Approx(1.19650770006516).epsilon(1e-8));
+  CHECK(agreement_of(y).effective_draws == Approx(34.138941058186404).epsilon(1e-8));
 }
 
 TEST_CASE("R-hat of distances from the median, and the rules of Geyer's sequence, by hand",
@@ -68,9 +69,9 @@ TEST_CASE("R-hat of distances from the median, and the rules of Geyer's sequence
       if (k < 40) turns[c][k] = (k % 2 == 0 ? 1 : -1) * (1 + 0.1 * std::sin(t * t + own));
     }
   }
-  CHECK(bpm::detail::split_r_hat(scales) == Approx(1.2943905889428042).epsilon(1e-8));
-  CHECK(bpm::detail::bulk_effective_draws(waves) == Approx(14.768539254638924).epsilon(1e-8));
-  CHECK(bpm::detail::bulk_effective_draws(turns) == Approx(80 * std::log10(80.0)).epsilon(1e-12));
+  CHECK(agreement_of(scales).r_hat == Approx(1.2943905889428042).epsilon(1e-8));
+  CHECK(agreement_of(waves).effective_draws == Approx(14.768539254638924).epsilon(1e-8));
+  CHECK(agreement_of(turns).effective_draws == Approx(80 * std::log10(80.0)).epsilon(1e-12));
 }
 
 TEST_CASE("of several outputs the worst R-hat and the fewest draws count, from 16 draws on",
@@ -89,7 +90,7 @@ TEST_CASE("of several outputs the worst R-hat and the fewest draws count, from 1
         series[c].add(draw, cone, position.data(), points);
       }
     }
-    return bpm::detail::agreement_of(series, 3);
+    return agreement_of(series, 3);
   };
   for (const std::size_t slow : {0U, 1U, 2U}) {
     CAPTURE(slow);
@@ -109,8 +110,8 @@ TEST_CASE("effective draws of autoregressions are (1 - phi) / (1 + phi) of all",
     double r_hat = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       const ChainValues values = autoregressions(4, 500, phi, seed);
-      mean += bpm::detail::bulk_effective_draws(values) / 2000 / 20;
-      r_hat += bpm::detail::split_r_hat(values) / 20;
+      mean += agreement_of(values).effective_draws / 2000 / 20;
+      r_hat += agreement_of(values).r_hat / 20;
     }
     CAPTURE(phi, mean, r_hat);
     CHECK(mean == Approx((1 - phi) / (1 + phi)).epsilon(0.15));
@@ -122,24 +123,24 @@ TEST_CASE("effective draws of autoregressions are (1 - phi) / (1 + phi) of all",
 TEST_CASE("R-hat tells of chains that disagree in place, in scale, or with their own beginning",
           "[samplers]") {
   const ChainValues values = autoregressions(4, 400, 0.3, 1);
-  CHECK(bpm::detail::split_r_hat(values) < 1.02);
+  CHECK(agreement_of(values).r_hat < 1.02);
   ChainValues apart = values;
   for (double& value : apart[0]) value += 2;
-  CHECK(bpm::detail::split_r_hat(apart) > 1.2);
-  CHECK(bpm::detail::bulk_effective_draws(apart) < 20);
+  CHECK(agreement_of(apart).r_hat > 1.2);
+  CHECK(agreement_of(apart).effective_draws < 20);
   ChainValues wide = values;
   for (double& value : wide[0]) value *= 4;
-  CHECK(bpm::detail::split_r_hat(wide) > 1.1);
+  CHECK(agreement_of(wide).r_hat > 1.1);
   ChainValues drifting = values;
   for (auto& chain : drifting) {
     for (std::size_t k = 0; k < 200; ++k) chain[k] += 2;
   }
-  CHECK(bpm::detail::split_r_hat(drifting) > 1.2);
+  CHECK(agreement_of(drifting).r_hat > 1.2);
   // What does not move at all: alike, or each somewhere else.
-  CHECK(bpm::detail::split_r_hat(ChainValues(3, std::vector<double>(20, 1.5))) == 1);
-  CHECK(bpm::detail::bulk_effective_draws(ChainValues(3, std::vector<double>(20, 1.5))) == 60);
+  CHECK(agreement_of(ChainValues(3, std::vector<double>(20, 1.5))).r_hat == 1);
+  CHECK(agreement_of(ChainValues(3, std::vector<double>(20, 1.5))).effective_draws == 60);
   const ChainValues stuck{std::vector<double>(20, 1), std::vector<double>(20, 2)};
-  CHECK(bpm::detail::split_r_hat(stuck) == std::numeric_limits<double>::infinity());
+  CHECK(agreement_of(stuck).r_hat == std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("chains report R-hat of their outputs; stuck ones are found out", "[samplers]") {
@@ -181,9 +182,9 @@ TEST_CASE("chains report R-hat of their outputs; stuck ones are found out", "[sa
   }
   every_other[1].erase(every_other[1].begin());
   every_other[1].push_back(mixed[1].at(255, 0, 1));
-  const auto agreement = bpm::detail::agreement_of(mixed, 1);
-  CHECK(agreement.r_hat == bpm::detail::split_r_hat(every_other));
-  CHECK(agreement.effective_draws == bpm::detail::bulk_effective_draws(every_other));
+  const auto agreement = agreement_of(mixed, 1);
+  CHECK(agreement.r_hat == agreement_of(every_other).r_hat);
+  CHECK(agreement.effective_draws == agreement_of(every_other).effective_draws);
   // As a file may have it: 7 values of 20 points each are no draws.
   bpm::detail::OutputSeries damaged;
   bpm::detail::OutputSeries::visit_members(damaged, [](const char*, auto& member, auto&&...) {
@@ -192,7 +193,7 @@ TEST_CASE("chains report R-hat of their outputs; stuck ones are found out", "[sa
   CHECK_NOTHROW(damaged.after_reading(7));
   CHECK_THROWS_WITH(damaged.after_reading(30),
                     "chain: series has 7 values, must be a multiple of 20 below 10240");
-  CHECK(bpm::detail::agreement_of(std::vector<bpm::detail::OutputSeries>(2), 20).r_hat == 0);
+  CHECK(agreement_of(std::vector<bpm::detail::OutputSeries>(2), 20).r_hat == 0);
 
   const auto report_of = [&](const bpm::Billiard& sampler) {
     bpm::RandomStreams streams{.seed = 3};

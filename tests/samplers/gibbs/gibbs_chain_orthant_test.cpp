@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bpm/samplers/gibbs/gibbs_chain.hpp"
-#include "bpm/samplers/gibbs/gibbs_normal.hpp"
+#include "bpm/samplers/gibbs/gibbs_line.hpp"
 #include "catch.hpp"
 #include "gibbs_problems.hpp"
 #include "mutants/uniform_input_angle.hpp"
@@ -86,8 +86,7 @@ Orthant sampled(std::ptrdiff_t n, GibbsDirection directions, std::uint64_t steps
   Average largest(draws / 40);
   Average product(draws / 40);
   for (int k = 0; k < draws; ++k) {
-    while (!chain.advance(cone, 1000)) {
-    }
+    next_draw(chain, cone);
     const auto w = chain.position();
     largest.add(*std::max_element(w.begin(), w.end()));
     product.add(mean_product(w.data(), n));
@@ -151,8 +150,7 @@ TEST_CASE("Gibbs on an orthant: the centre and its norm") {
   GibbsChain chain(cone, {.directions = directions, .rao_blackwell = rao_blackwell}, start,
                    bpm::RandomEngine(5, 96));
   for (int k = 0; k < 2'000; ++k) {
-    while (!chain.advance(cone, 1000)) {
-    }
+    next_draw(chain, cone);
   }
   std::vector<double> mean(static_cast<std::size_t>(cone.stride()), 0.0);
   chain.add_sum(cone, 1 / chain.weight(), mean.data());
@@ -182,8 +180,7 @@ TEST_CASE("Gibbs on an orthant: a coordinate of the draws has the law of |z_1| /
   std::vector<double> sample;
   double above = 0;
   for (int k = 0; k < 10'000; ++k) {
-    while (!chain.advance(cone, 1000)) {
-    }
+    next_draw(chain, cone);
     sample.push_back(chain.position()[0]);
     above += sample.back() > 0.7 ? 1e-4 : 0;
   }

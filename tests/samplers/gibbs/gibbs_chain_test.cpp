@@ -8,8 +8,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <string>
 #include <vector>
 
 #include "catch.hpp"
@@ -32,11 +30,6 @@ std::vector<double> sum_of(const GibbsChain& chain, const bpm::Cone& cone) {
 
 std::vector<double> place_of(const GibbsChain& chain) {
   return {chain.position().begin(), chain.position().end()};
-}
-
-void next_draw(GibbsChain& chain, const bpm::Cone& cone) {
-  while (!chain.advance(cone, 1'000'000)) {
-  }
 }
 
 bpm::ChainReport chain_report(const GibbsChain& chain) {
@@ -139,11 +132,6 @@ TEST_CASE("Gibbs chain: slices and copies change no bit") {
     CHECK(chain_report(whole).mean_errors == chain_report(sliced).mean_errors);
   }
   CHECK_FALSE(whole.advance(cone, 0));
-  // Without asking for the burn-in it is made all the same.
-  GibbsChain unasked(cone, settings, start_in(cone), bpm::RandomEngine(1));
-  CHECK_FALSE(unasked.advance(cone, 120));
-  CHECK(chain_report(unasked).burn_in == 101);
-  CHECK(unasked.steps() == 19);
 }
 
 TEST_CASE("Gibbs chain: the start's norm and padding do not matter") {
@@ -175,48 +163,6 @@ TEST_CASE("Gibbs chain: what a step costs, roughly") {
   CHECK(work(large, 0, isotropic) > work(small, 0, isotropic));
   CHECK(work(large, 0, isotropic) > work(large, 0, input));
   CHECK(work(large, 0.1, input) > 5 * work(large, 0, input));
-}
-
-TEST_CASE("Gibbs chain: bad arguments are named") {
-  const bpm::Cone cone = random_cone(12, 6, 3, true);
-  const std::vector<double> start = start_in(cone);
-  const auto message = [&](const GibbsChainSettings& settings, const std::vector<double>& from,
-                           const bpm::Cone& in) -> std::string {
-    try {
-      const GibbsChain chain(in, settings, from, bpm::RandomEngine(1));
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "none";
-  };
-  using Catch::Matchers::ContainsSubstring;
-  CHECK_THAT(message({.label_noise = 0.5}, start, cone),
-             ContainsSubstring("GibbsChain: label_noise is 0.5, must lie in [0, 1/2)"));
-  CHECK_THAT(message({.label_noise = -0.1}, start, cone), ContainsSubstring("noise is -0.1"));
-  CHECK_THAT(message({.label_noise = std::numeric_limits<double>::quiet_NaN()}, start, cone),
-             ContainsSubstring("label_noise is nan"));
-  CHECK_THAT(message({.steps_per_draw = 0}, start, cone),
-             ContainsSubstring("steps_per_draw is 0, must be 1 or more"));
-  CHECK_THAT(message({.directions = static_cast<GibbsDirection>(7)}, start, cone),
-             ContainsSubstring("directions is 7, must be isotropic or input"));
-  CHECK_THAT(message({}, std::vector<double>(3, 1.0), cone),
-             ContainsSubstring("start has 3 entries, expected 6 (the cone's rank)"));
-  CHECK_THAT(message({}, std::vector<double>(6, 0.0), cone),
-             ContainsSubstring("start is zero, must have a direction"));
-  std::vector<double> wrong = start;
-  wrong[2] = std::numeric_limits<double>::infinity();
-  CHECK_THAT(message({}, wrong, cone), ContainsSubstring("start has an entry that is not finite"));
-  wrong = start;
-  for (double& value : wrong) value = -value;
-  CHECK_THAT(message({}, wrong, cone),
-             ContainsSubstring("at point 0, must be positive everywhere without noise"));
-  CHECK(message({.label_noise = 0.1}, wrong, cone) == "none");
-  const bpm::RowMatrix<double> kernel = bpm::RowMatrix<double>::Identity(3, 3);
-  const bpm::PrecomputedGram<double> gram(kernel);
-  const bpm::Cone bare = bpm::Cone(bpm::KernelVersionSpace<double>(gram, {1, 1, 1}));
-  CHECK_THAT(
-      message({.directions = GibbsDirection::input}, std::vector<double>(3, 1.0), bare),
-      ContainsSubstring("cone has no products; call form_products() for steps along inputs"));
 }
 
 TEST_CASE("Gibbs chain: never outside version space, norm 1") {

@@ -20,22 +20,25 @@ namespace {
 struct CircleOutputs {
   std::vector<double> d;
   std::vector<double> p;
-  DirectionNorms norms;
+  double along;
+  double across;
 
-  CircleOutputs(std::ptrdiff_t m, std::uint64_t seed, bool inside) : norms{} {
+  CircleOutputs(std::ptrdiff_t m, std::uint64_t seed, bool inside) {
     bpm::RandomEngine engine(seed, 99);
     bpm::NormalDraws normal;
     for (std::ptrdiff_t i = 0; i < m; ++i) {
       d.push_back(inside ? std::abs(normal(engine)) : normal(engine));
       p.push_back(3 * normal(engine));
     }
-    norms = {normal(engine), 0.2 + std::abs(normal(engine))};
+    along = normal(engine);
+    across = 0.2 + std::abs(normal(engine));
   }
+  [[nodiscard]] RandomDirections::Direction z() const { return {nullptr, p.data(), along, across}; }
   [[nodiscard]] std::ptrdiff_t points() const { return std::ssize(d); }
   [[nodiscard]] int errors_at_angle(double t) const {
     int errors = 0;
     for (std::size_t i = 0; i < d.size(); ++i) {
-      const double nu = (p[i] - norms.along * d[i]) / norms.across;
+      const double nu = (p[i] - along * d[i]) / across;
       errors += d[i] * std::cos(t) + nu * std::sin(t) > 0 ? 0 : 1;
     }
     return errors;
@@ -51,7 +54,7 @@ TEST_CASE("the arc without errors ends where the first plane is met") {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     CAPTURE(m, seed);
     const CircleOutputs o(m, seed, true);
-    const Arc arc = free_arc(o.d.data(), o.p.data(), m, o.norms);
+    const Arc arc = free_arc(o.d.data(), o.z(), m);
     CHECK(arc.low < 0);
     CHECK(arc.high > 0);
     CHECK(arc.high - arc.low <= std::numbers::pi + 1e-12);
@@ -89,12 +92,12 @@ TEST_CASE("lengths of the arcs by errors agree with a fine grid") {
     CAPTURE(m, seed);
     CircleOutputs o(m, seed, false);
     if (m == 30) {
-      o.d[3] = 0;                       // A plane through b,
-      o.p[4] = o.norms.along * o.d[4];  // one that v runs in,
-      o.d[5] = o.p[5] = 0;              // and one that does not see the circle.
+      o.d[3] = 0;                 // A plane through b,
+      o.p[4] = o.along * o.d[4];  // one that v runs in,
+      o.d[5] = o.p[5] = 0;        // and one that does not see the circle.
     }
     GibbsCircle circle;
-    circle.cut(o.d.data(), o.p.data(), m, o.norms);
+    circle.cut(o.d.data(), o.z(), m);
     std::vector<double> lengths(static_cast<std::size_t>(m) + 1, 0.0);
     double total = 0;
     circle.visit([&](std::ptrdiff_t errors, double length) {
@@ -117,7 +120,7 @@ TEST_CASE("draws on the circle and their mean agree with a fine grid") {
   const double noise = GENERATE(0.4, 0.1, 1e-3);
   const CircleOutputs o(12, 3, false);
   GibbsCircle circle;
-  circle.cut(o.d.data(), o.p.data(), 12, o.norms);
+  circle.cut(o.d.data(), o.z(), 12);
   const GibbsPenalty penalty(GibbsPenalty::beta_of(noise), 12);
   double total = 0;
   double cosine = 0;
@@ -154,7 +157,7 @@ TEST_CASE("planes through one point of the circle open no arc, however small the
   const std::vector<double> d{1.0, -1.0, 0.3, -0.3, 0.3};
   const std::vector<double> p{0.7, -0.7, -2.0, 2.0, -2.0};
   GibbsCircle circle;
-  circle.cut(d.data(), p.data(), 5, {0.1, 1.3});
+  circle.cut(d.data(), {nullptr, p.data(), 0.1, 1.3}, 5);
   double shortest = 10;
   circle.visit([&](std::ptrdiff_t errors, double length) {
     CHECK(errors >= 2);
@@ -173,9 +176,11 @@ TEST_CASE("a place on the line and its mean agree with a fine grid") {
   CAPTURE(noise);
   const std::ptrdiff_t m = 12;
   CircleOutputs o(m, 4, noise == 0);
-  const GibbsLine line{2.5, 0.8, 1.7};
-  o.p[0] = line.feature * line.feature;  // The line's own plane.
-  o.d[0] = line.at * line.feature / line.norm;
+  const double norm = 2.5;  // Of w.
+  const double at = 0.8;
+  const double feature = 1.7;  // norm(s).
+  o.p[0] = feature * feature;  // The line's own plane.
+  o.d[0] = at * feature / norm;
   double total = 0;
   double mean = 0;
   double below = 0;
@@ -184,13 +189,13 @@ TEST_CASE("a place on the line and its mean agree with a fine grid") {
     const double x = reach * (2 * (k + 0.5) / grid - 1);
     int errors = 0;
     for (std::size_t i = 0; i < o.d.size(); ++i) {
-      errors += line.norm * o.d[i] + (x - line.at) * o.p[i] / line.feature > 0 ? 0 : 1;
+      errors += norm * o.d[i] + (x - at) * o.p[i] / feature > 0 ? 0 : 1;
     }
     const double weight =
         std::exp(-x * x / 2) * (errors == 0 ? 1 : std::pow(noise / (1 - noise), errors));
     total += weight;
     mean += weight * x;
-    below += x < line.at ? weight : 0;
+    below += x < at ? weight : 0;
   }
   bpm::RandomEngine engine(4, 100);
   bpm::NormalDraws normal;
@@ -200,9 +205,11 @@ TEST_CASE("a place on the line and its mean agree with a fine grid") {
   LinePoint point{};
   constexpr int draws = 20'000;
   for (int k = 0; k < draws; ++k) {
-    point = noise == 0 ? point_of_free_line(o.d.data(), o.p.data(), m, line, normal, engine)
-                       : pieces.draw(o.d.data(), o.p.data(), m, line, penalty, normal, engine);
-    drawn += point.place < line.at ? 1.0 / draws : 0;
+    point =
+        noise == 0
+            ? point_of_free_line(o.d.data(), o.p.data(), m, at, norm * feature, normal, engine)
+            : pieces.draw(o.d.data(), o.p.data(), m, at, norm * feature, penalty, normal, engine);
+    drawn += point.place < at ? 1.0 / draws : 0;
   }
   CHECK(std::abs(point.mean - mean / total) < 5e-3);
   CHECK(std::abs(drawn - below / total) < 0.025);

@@ -27,7 +27,6 @@ using bpm::detail::GibbsDirection;
 using GramSpace = bpm::KernelVersionSpace<double>;
 
 static_assert(bpm::Sampler<KernelGibbs, GramSpace>);
-static_assert(bpm::detail::MarkovChain<bpm::detail::GibbsChain>);
 
 namespace {
 
@@ -223,7 +222,8 @@ TEST_CASE("KernelGibbs: settings out of range are named") {
   check({.label_noise = 0.5}, "KernelGibbs: label_noise is 0.5, must be at least 0 and below 1/2");
   check({.label_noise = -1e-9}, "label_noise is -1e-09");
   check({.label_noise = nan}, "label_noise is nan");
-  check({.directions = static_cast<GibbsDirection>(5)}, "directions is 5");
+  check({.directions = static_cast<GibbsDirection>(5)},
+        "KernelGibbs: directions is 5, must be isotropic or input");
   check({.draws = 0},
         "draws is 0, must be 1 or more, or empty to leave it to steps, seconds or accuracy");
   check({.steps_per_draw = 0}, "steps_per_draw is 0, must be 1 or more");

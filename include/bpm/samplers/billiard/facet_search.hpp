@@ -2,15 +2,22 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/members.hpp"
+#include "bpm/core/points.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
+#include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -197,9 +204,7 @@ inline Facet fly_and_search(double* d, double* nu, const double* row, const Flig
     d[i] = moved;
     nu[i] = turned;
     const double apart = moved < 0 ? 0 : moved;
-    if (-turned * facet.distance > facet.towards * apart) {
-      facet = {i, -turned, apart};
-    }
+    if (-turned * facet.distance > facet.towards * apart) facet = {i, -turned, apart};
   }
   return facet;
 }
@@ -226,5 +231,167 @@ inline double fly_and_bounce(double* d, double* nu, const double* row, const Fac
   d[hit] = 0;  // Exactly 0, so that this plane is not hit again first.
   return jump;
 }
+
+/// Sums of the jumps of a billiard's direction at its bounces, plane by plane: all jumps, whose sum
+/// is the centre of mass, and their part in position and direction since the last anchor. A bounce
+/// costs O(1). A copyable value.
+class JumpSums {
+ public:
+  explicit JumpSums(std::ptrdiff_t points = 0)
+      : sums_(points, 0.0), cosines_(points, 0.0), sines_(points, 0.0) {}
+
+  /// Visits the members of a chain at an anchor, where all jumps are settled.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("sums", self.sums_, Bound::per_point);
+  }
+  void after_reading(std::ptrdiff_t points) {
+    cosines_ = Buffer<double>(points, 0.0);
+    sines_ = cosines_;
+  }
+
+  /// Adds a jump of the direction by jump s_c at the angle of the clock.
+  void add(std::ptrdiff_t c, double jump, const FlightClock& clock) noexcept {
+    sums_[c] += jump;
+    // Rotated back by the angle flown so far: later flights rotate all jumps alike.
+    cosines_[c] += jump * clock.cosine();
+    sines_[c] += jump * clock.sine();
+  }
+
+  /// Adds the jumps since the last call to position and direction at the angle of the clock: a jump
+  /// at angle theta has grown to sin(now - theta) in b and cos(now - theta) in v. O(m), and r for
+  /// each plane that was hit.
+  void settle(const Cone& cone, const FlightClock& clock, double* b, double* v) {
+    const double cosine = clock.cosine();
+    const double sine = clock.sine();
+    for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
+      if (cosines_[i] != 0 || sines_[i] != 0) {
+        add_scaled(b, cosines_[i] * sine - sines_[i] * cosine, cone.row(i), cone.stride());
+        add_scaled(v, cosines_[i] * cosine + sines_[i] * sine, cone.row(i), cone.stride());
+        cosines_[i] = 0;
+        sines_[i] = 0;
+      }
+    }
+  }
+
+  /// Clears the sums; jumps that are not settled yet stay.
+  void clear() { sums_.fill(0.0); }
+
+  /// Computes x += scale sum_i sums_i s_i.
+  void add_to(const Cone& cone, double scale, double* x) const {
+    cone.add_rows(sums_.data(), x, scale);
+  }
+  /// Adds scale times the sums as dual coefficients: at the planes themselves, y_i alpha_i >= 0, if
+  /// the factor is complete to rounding. Else the feature of a point that is no pivot has a part
+  /// outside s_i; the sums of such points are then expressed by the pivots.
+  void add_to_dual(const Cone& cone, double scale, double* alpha) const {
+    const bool whole = cone.residual() <= 1e-14;
+    std::vector<double> others(sums_.data(), sums_.data() + cone.points());
+    for (std::ptrdiff_t i = 0; whole && i < cone.points(); ++i) {
+      alpha[i] += scale * cone.label(i) * sums_[i];
+    }
+    if (whole) return;
+    for (const PointIndex i : cone.pivots()) {
+      alpha[i] += scale * cone.label(i) * sums_[i];
+      others[i] = 0;
+    }
+    std::vector<double> rest(static_cast<std::size_t>(cone.stride()), 0.0);
+    cone.add_rows(others.data(), rest.data());
+    cone.add_dual_coefficients(rest.data(), scale, alpha);
+  }
+
+ private:
+  Buffer<double> sums_;
+  Buffer<double> cosines_;
+  Buffer<double> sines_;
+};
+
+/// Stages of a billiard's burn-in: it settles; then, if the refresh length is to be chosen,
+/// candidates race for it at equal cost, and it settles with the winner. A copyable value.
+///
+/// Where the planes are nearly orthogonal, the billiard without refreshes is nearly integrable and
+/// only new directions mix it; where version space is long and thin, new directions turn straight
+/// travel along it into a random walk. Only the error itself shows which holds. So every candidate
+/// flies for the same modelled time in each of a few rounds. The winner is the one whose means of
+/// the rounds are nearest to the mean of all, in squared distance.
+class BilliardBurnIn {
+ public:
+  static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::array<double, 4> candidates{2, 8, 32, 128};
+  static constexpr std::size_t turns = 4 * candidates.size();
+
+  /// `refresh_length` 0: choose it. `bounces`: at least so many; 0: 8192, or as the choice needs.
+  BilliardBurnIn(double refresh_length, std::uint64_t bounces)
+      : chosen_(refresh_length != 0),
+        refresh_length_(chosen_ ? refresh_length : candidates[1]),
+        wanted_(bounces),
+        end_(!chosen_       ? settling_bounces
+             : bounces == 0 ? 8 * settling_bounces
+                            : bounces) {}
+
+  /// Visits the members of a burn-in that has ended.
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("refresh_length", self.refresh_length_,
+          Between{1e-3, std::numeric_limits<double>::infinity()});
+  }
+  void after_reading(std::ptrdiff_t /*points*/) { end_ = never; }
+
+  /// Number of bounces at which the stage ends; `never` if none is left.
+  [[nodiscard]] std::uint64_t stage_end() const noexcept { return end_; }
+  [[nodiscard]] double refresh_length() const noexcept { return refresh_length_; }
+
+  /// Ends a stage that began with cleared sums. `bounces` and `total_path` count from the start;
+  /// `mean` writes the mean position of the stage. The caller then clears the sums again.
+  template <class Mean>
+  void next_stage(const Cone& cone, std::uint64_t bounces, double total_path, Mean&& mean) {
+    if (chosen_) {
+      end_ = never;
+      return;
+    }
+    if (!free_path_) {
+      free_path_ = total_path / static_cast<double>(bounces);
+    } else {
+      means_.emplace_back(static_cast<std::size_t>(cone.stride()), 0.0);
+      mean(means_.back().data());
+    }
+    if (means_.size() < turns) {
+      refresh_length_ = candidates[means_.size() % candidates.size()];
+      // In nanoseconds on one machine; only the ratio matters.
+      const auto m = static_cast<double>(cone.points());
+      const auto r = static_cast<double>(cone.rank());
+      const double bounces_between = refresh_length_ / *free_path_;
+      const double bounce = 30 + 0.85 * m;
+      const double refresh =
+          12 * r + 0.08 * m * r + 0.15 * r * std::min(m, std::max(1.0, bounces_between));
+      const double turn = 2048 * bounce / (bounce + refresh / bounces_between);
+      end_ = bounces + std::max<std::uint64_t>(16, static_cast<std::uint64_t>(turn));
+      return;
+    }
+    const std::ptrdiff_t length = cone.stride();
+    std::vector<double> centre(means_[0].size(), 0.0);
+    for (const auto& x : means_) add_scaled(centre.data(), 1.0 / turns, x.data(), length);
+    std::array<double, candidates.size()> errors{};
+    for (std::size_t t = 0; t < turns; ++t) {
+      add_scaled(means_[t].data(), -1.0, centre.data(), length);
+      errors[t % candidates.size()] += dot(means_[t].data(), means_[t].data(), length);
+    }
+    // The first of equal ones wins.
+    refresh_length_ = candidates[std::min_element(errors.begin(), errors.end()) - errors.begin()];
+    chosen_ = true;
+    end_ = std::max(bounces + settling_bounces, wanted_);
+    means_.clear();
+  }
+
+ private:
+  static constexpr std::uint64_t settling_bounces = 1024;
+
+  bool chosen_;
+  double refresh_length_;  ///< At least 0.001.
+  std::uint64_t wanted_;
+  std::uint64_t end_;
+  std::optional<double> free_path_;         ///< Measured path between bounces, once it has settled.
+  std::vector<std::vector<double>> means_;  ///< Mean positions of the turns.
+};
 
 }}}  // namespace bpm::detail

@@ -8,19 +8,25 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <type_traits>
 
+#include "bpm/core/members.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/samplers/billiard/billiard_burn_in.hpp"
 #include "bpm/samplers/billiard/facet_search.hpp"
-#include "bpm/samplers/billiard/geodesic_ball.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
 #include "bpm/version_space/cone.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
+
+/// Settings of a geodesic chain.
+struct GeodesicSettings {
+  double refresh_length = 0;  ///< Mean path between new directions; 0: chosen in the burn-in.
+  std::uint64_t bounces_per_draw = 1000;
+  std::uint64_t burn_in = 0;  ///< Least bounces; 0: 8192, and more for the choice of the length.
+};
 
 /// A billiard ball on great circles of version space.
 ///
@@ -49,16 +55,21 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 ///
 /// A copyable value: a copy continues in the same way, to the bit. Calls receive the cone it was
 /// made with. Rank 1 has no tangent direction: the chain stays on the only point.
-class GeodesicChain : GeodesicBall {
+class GeodesicChain {
  public:
   GeodesicChain() = default;  ///< For reading a file.
   /// `start`: coordinates of a point inside, `rank` or `stride` of them, any norm. Needs
   /// `Cone::form_products`.
   GeodesicChain(const Cone& cone, const GeodesicSettings& settings, std::span<const double> start,
                 RandomEngine engine)
-      : GeodesicBall(cone, settings),
-        settings_(settings),
+      : settings_(settings),
         engine_(engine),
+        b_(cone.stride(), 0.0),
+        v_(cone.stride(), 0.0),
+        outputs_(2 * cone.output_stride(), 0.0),
+        rest_(cone.stride(), 0.0),
+        jumps_(cone.points()),
+        burn_in_(settings.refresh_length, settings.burn_in),
         still_(cone.rank() == 1) {
     const std::ptrdiff_t given = std::min<std::ptrdiff_t>(std::ssize(start), cone.rank());
     std::copy_n(start.data(), given, b_.data());
@@ -68,28 +79,19 @@ class GeodesicChain : GeodesicBall {
       set_outputs(cone);
       refresh(cone);
       refreshes_ = 0;
-      clear_sums();
     }
   }
-
-  // --- Runs --------------------------------------------------------------------------------------
 
   /// Runs at most `limit` bounces of the burn-in; returns true when it is over. Chooses the refresh
   /// length if it is open, and the path between draws; then clears all sums.
   bool burn_in(const Cone& cone, std::uint64_t limit) {
-    if (sampling_) {
-      return true;
-    }
+    if (sampling_) return true;
     until_draw_ = std::numeric_limits<double>::infinity();
     const std::uint64_t end = bounces_ + limit;
     while (!still_ && burn_in_.stage_end() != BilliardBurnIn::never) {
-      if (bounces_ < burn_in_.stage_end()) {
-        if (bounces_ >= end) {
-          return false;
-        }
-        run(cone, std::min(end, burn_in_.stage_end()) - bounces_);
-        continue;
-      }
+      const std::uint64_t until = std::min(end, burn_in_.stage_end());
+      if (bounces_ < until) run(cone, until - bounces_);
+      if (bounces_ < burn_in_.stage_end()) return false;
       anchor(cone);
       const double before = burn_in_.refresh_length();
       burn_in_.next_stage(cone, bounces_, total_path_,
@@ -136,8 +138,6 @@ class GeodesicChain : GeodesicBall {
     if (sampling_) clock_.set_stop(stop());
     run(cone, 1);
   }
-
-  // --- Where it stands ---------------------------------------------------------------------------
 
   /// Updates the coordinates. `position` and `direction` are those of the last anchor; `advance`
   /// has called this when it returns true.
@@ -190,8 +190,6 @@ class GeodesicChain : GeodesicBall {
     return still_ || std::isinf(burn_in_.refresh_length()) ? 0.0 : burn_in_.refresh_length();
   }
 
-  // --- The centre --------------------------------------------------------------------------------
-
   /// Computes x += scale times the sum of the bounces' jumps, an estimate of weight() E[w].
   void add_sum(const Cone& cone, double scale, double* x) const {
     jumps_.add_to(cone, scale, x);
@@ -209,14 +207,32 @@ class GeodesicChain : GeodesicBall {
     if (!still_) add_scaled(x, scale, rest_.data(), cone.stride());
   }
 
-  // --- Files -------------------------------------------------------------------------------------
-
+  /// Visits a chain on a draw, or after its burn-in before the first draw: there it is at an
+  /// anchor, where jumps are settled, the clock restarts, and a whole spacing lies before the next
+  /// draw.
   template <class Self, class Visit>
   static void visit_members(Self& self, Visit&& visit) {
     visit("engine", self.engine_);
     visit("directions", self.directions_);
-    using Ball = std::conditional_t<std::is_const_v<Self>, const GeodesicBall, GeodesicBall>;
-    GeodesicBall::visit_members(static_cast<Ball&>(self), visit);
+    visit("position", self.b_, Bound::per_coordinate);
+    visit("direction", self.v_, Bound::per_coordinate);
+    visit("inside", self.inside_, Bound::per_coordinate);
+    visit("outputs", self.outputs_, Rows{Rows::Of::points, 2});
+    visit("rest", self.rest_, Bound::per_coordinate);
+    visit("jumps", self.jumps_);
+    visit("burn_in", self.burn_in_);
+    visit("facet_index", self.facet_.index, PointNumbers{});
+    visit("facet_towards", self.facet_.towards);
+    visit("facet_distance", self.facet_.distance);
+    visit("until_refresh", self.until_refresh_);
+    visit("spacing", self.spacing_, Bound::positive);
+    visit("path", self.path_);
+    visit("bounces", self.bounces_, Bound::counted);
+    visit("refreshes", self.refreshes_, Bound::counted);
+    visit("repairs", self.repairs_, Bound::counted);
+    visit("burnt", self.burnt_, Bound::counted);
+    visit("events", self.events_, Bound::counted);
+    visit("refreshes_since", self.refreshes_since_, Bound::counted);
   }
   /// Completes a chain that was read. What it stands on may be any numbers: a ball that they
   /// lead outside goes on from `inside_`. \throws std::invalid_argument unless that is inside.
@@ -229,10 +245,14 @@ class GeodesicChain : GeodesicBall {
     spacing_ = std::min(spacing_, 4 * static_cast<double>(settings.bounces_per_draw));
     until_draw_ = spacing_;
     clock_.restart(stop());
-    directions_.block().take_up(cone, false);
+    directions_.take_up(cone);
   }
 
  private:
+  /// Signed outputs of the ball and of its direction, up to date.
+  [[nodiscard]] double* d() noexcept { return outputs_.data(); }
+  [[nodiscard]] double* nu() noexcept { return outputs_.data() + outputs_.size() / 2; }
+
   void clear_sums() {
     jumps_.clear();
     rest_.fill(0.0);
@@ -245,9 +265,6 @@ class GeodesicChain : GeodesicBall {
     cone.outputs(both, d(), cone.output_stride());
     events_ = 0;
     refreshes_since_ = 0;
-    search(cone);
-  }
-  void search(const Cone& cone) {
     facet_ = fly_and_search(d(), nu(), nu(), {}, cone.output_stride());
   }
 
@@ -314,10 +331,7 @@ class GeodesicChain : GeodesicBall {
     clock_.set_stop(stop());
     set_outputs(cone);
     for (double pull = 1e-15; pull < 1; pull *= 8) {
-      const double smallest = *std::min_element(d(), d() + cone.points());
-      if (smallest > 0) {
-        return;
-      }
+      if (*std::min_element(d(), d() + cone.points()) > 0) return;
       ++repairs_;
       add_scaled(b_.data(), pull, inside_.data(), b_.size());
       make_orthonormal();
@@ -342,8 +356,8 @@ class GeodesicChain : GeodesicBall {
       cone.outputs(b_.data(), d());
       refreshes_since_ = 0;
     }
-    directions_.next(cone, engine_, b_.data(), d(), v_.data(), nu());
-    search(cone);
+    directions_.tangent(cone, engine_, b_.data(), d(), v_.data(), nu());
+    facet_ = fly_and_search(d(), nu(), nu(), {}, cone.output_stride());
     ++refreshes_;
     set_refresh();
   }
@@ -357,7 +371,24 @@ class GeodesicChain : GeodesicBall {
 
   GeodesicSettings settings_;
   RandomEngine engine_;
-  TangentDirections directions_;
+  RandomDirections directions_{16};
+  Buffer<double> b_;        ///< Position at the last anchor.
+  Buffer<double> v_;        ///< Direction at the last anchor.
+  Buffer<double> inside_;   ///< Start position, well inside version space.
+  Buffer<double> outputs_;  ///< Signed outputs of the ball, then those of its direction.
+  Buffer<double> rest_;     ///< Sum over flights between anchors of v_begin - v_end.
+  JumpSums jumps_;
+  BilliardBurnIn burn_in_{0, 0};
+  Facet facet_;
+  double until_refresh_ = 0;  ///< Path from the anchor to the next direction.
+  double spacing_ = std::numeric_limits<double>::infinity();
+  double path_ = 0;
+  std::uint64_t bounces_ = 0;
+  std::uint64_t refreshes_ = 0;
+  std::uint64_t repairs_ = 0;
+  std::uint64_t burnt_ = 0;
+  std::uint64_t events_ = 0;  ///< Bounces since the outputs were recomputed.
+  std::uint64_t refreshes_since_ = 0;
   FlightClock clock_;  ///< Angle since the anchor.
   double until_draw_ = std::numeric_limits<double>::infinity();
   double total_path_ = 0;

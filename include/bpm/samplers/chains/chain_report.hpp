@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
-#include "bpm/core/errors.hpp"
 #include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 
@@ -20,68 +17,6 @@ namespace detail {
 
 /// Number of batches of `batch_variance`.
 inline constexpr std::size_t variance_batches = 16;
-
-/// Running sums of one chain at equally spaced draws, at most 64: beyond that, every other one is
-/// dropped. Their differences are batches, whose spread estimates the error of the mean (J. Flegal,
-/// G. Jones, Ann. Statist. 38(2), 2010). A copyable value.
-class BatchMeans {
- public:
-  /// True if the sum at draw number `draw` (1, 2, ...) is to be added.
-  [[nodiscard]] bool wanted(std::uint64_t draw) const noexcept { return draw % spacing_ == 0; }
-
-  void add(std::vector<double> sum, double weight) {
-    sums_.push_back(std::move(sum));
-    weights_.push_back(weight);
-    if (sums_.size() == most) {
-      for (std::size_t k = 1; k < most; k += 2) {
-        sums_[k / 2] = std::move(sums_[k]);
-        weights_[k / 2] = weights_[k];
-      }
-      sums_.resize(most / 2);
-      weights_.resize(most / 2);
-      spacing_ *= 2;
-    }
-  }
-
-  /// Calls batch(difference of sums, difference of weights) for `count` batches, or as many as
-  /// there are sums, of nearly equal numbers of draws, from the start to the last sum, after which
-  /// at most one draw in 32 follows. Batches that left more out would make the mean seem less exact
-  /// than it is.
-  template <class Batch>
-  void for_each(std::size_t count, Batch&& batch) const {
-    count = std::min(count, sums_.size());
-    std::vector<double> difference;
-    std::size_t begin = 0;
-    for (std::size_t k = 1; k <= count; ++k) {
-      const std::size_t end = k * sums_.size() / count;
-      difference = sums_[end - 1];
-      for (std::size_t j = 0; begin > 0 && j < difference.size(); ++j) {
-        difference[j] -= sums_[begin - 1][j];
-      }
-      batch(difference, weights_[end - 1] - (begin > 0 ? weights_[begin - 1] : 0.0));
-      begin = end;
-    }
-  }
-
-  template <class Self, class Visit>
-  static void visit_members(Self& self, Visit&& visit) {
-    visit("sums", self.sums_, Rows{Rows::Of::rank, -1});
-    visit("weights", self.weights_);
-    visit("spacing", self.spacing_, Between{1, Bound::counted.most});
-  }
-  void after_reading(std::ptrdiff_t /*points*/) const {
-    check(sums_.size() < most && weights_.size() == sums_.size(), "chain", "batches", "have ",
-          sums_.size(), " sums and ", weights_.size(), " weights, must be as many, and below ",
-          most);
-  }
-
- private:
-  static constexpr std::size_t most = 64;
-
-  std::vector<std::vector<double>> sums_;
-  std::vector<double> weights_;
-  std::uint64_t spacing_ = 1;
-};
 
 /// The variance of the mean of correlated values, by 16 batch means: nearly unbiased if a batch is
 /// long compared with the chain's memory, with 15 degrees of freedom. Intervals by Student's t then

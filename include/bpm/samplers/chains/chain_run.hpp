@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -18,8 +17,8 @@
 #include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/samplers/chains/chain_start.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
+#include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/cone.hpp"
 
@@ -88,28 +87,27 @@ struct ChainBudget {
                                 chains * series)};
 }
 
-/// Interface of a chain for a run: a copyable value with a position in a cone.
-template <class C>
-concept MarkovChain = std::copyable<C> && requires(C& chain, const C& fixed, const Cone& cone,
-                                                   double* numbers, ChainReport& report) {
-  { chain.burn_in(cone, std::uint64_t{1}) } -> std::same_as<bool>;  // True when it is over.
-  { chain.advance(cone, std::uint64_t{1}) } -> std::same_as<bool>;  // True when on a draw.
-  { fixed.position() } -> std::convertible_to<std::span<const double>>;
-  { fixed.weight() } -> std::convertible_to<double>;
-  { fixed.step_work(cone) } -> std::same_as<std::uint64_t>;  // In units of about 0.5 ns.
-  fixed.add_to(report);
-  fixed.add_sum(cone, 1.0, numbers);
-  fixed.add_inside_sum(cone, 1.0, numbers);
-  fixed.add_dual_sum(cone, 1.0, numbers);
-};
-
 /// Runs chains in parallel, hands over their draws in order, and estimates the error of the centre.
 ///
 /// Draw n is the next of chain n mod C, for any number of threads; a round makes a few draws of
 /// each chain. The observer and the clock are checked between slices of a round. A run that ends
 /// early goes back to the end of the last whole round, so that it equals a run of that many draws.
 /// The state must have chains; only new ones have a burn-in.
-template <MarkovChain Chain>
+///
+/// A chain is a copyable value with a position in a cone, and has
+///
+///     bool burn_in(cone, limit);                    // At most so many steps; true when over.
+///     bool advance(cone, limit);                    // At most so many steps; true when on a draw.
+///     std::span<const double> position() const;
+///     std::uint64_t step_work(cone) const;          // In units of about 0.5 ns.
+///     void add_to(ChainReport& report) const;       // Adds its counts.
+///     double weight() const;
+///     void add_sum(cone, scale, x) const;           // x += scale weight() E[w], estimated,
+///     void add_inside_sum(cone, scale, x) const;    // by a mean of points that are inside,
+///     void add_dual_sum(cone, scale, alpha) const;  // and in dual coefficients.
+///
+/// and where trainings have it in files, `take_up(cone, settings)`, which completes it.
+template <class Chain>
 class ChainRun {
  public:
   ChainRun(const Cone& cone, const ChainBudget& budget, const RunControl& control,
@@ -117,7 +115,8 @@ class ChainRun {
       : cone_(cone), budget_(budget), control_(control), state_(state) {
     // A slice is some 20 ms of work; a round is a slice, or one draw per chain.
     constexpr std::uint64_t slice_work = 40'000'000;
-    const std::uint64_t turns = (chain_count() + threads() - 1) / threads();
+    const auto threads = std::min<std::uint64_t>(std::max(1U, control_.threads), chain_count());
+    const std::uint64_t turns = (chain_count() + threads - 1) / threads;
     slice_ = std::max<std::uint64_t>(16, slice_work / state_.chains[0].step_work(cone_) / turns);
     round_ = std::clamp<std::uint64_t>(slice_ / budget_.steps_per_draw, 1, 64);
     state_.series.resize(chain_count());
@@ -154,10 +153,6 @@ class ChainRun {
 
  private:
   [[nodiscard]] std::size_t chain_count() const noexcept { return state_.chains.size(); }
-  [[nodiscard]] unsigned threads() const noexcept {
-    return static_cast<unsigned>(
-        std::min<std::size_t>(std::max(1U, control_.threads), chain_count()));
-  }
   /// Sums the counts of the chains.
   [[nodiscard]] ChainReport counts() const {
     ChainReport sums;
@@ -190,12 +185,10 @@ class ChainRun {
         report_.converged = true;
         return false;
       }
-      parallel_for(threads(), std::ssize(done), [&](unsigned /*worker*/, std::ptrdiff_t c) {
+      parallel_for(control_.threads, std::ssize(done), [&](unsigned /*worker*/, std::ptrdiff_t c) {
         if (done[c] == 0 && part(static_cast<std::size_t>(c))) done[c] = 1;
       });
-      if (std::all_of(done.begin(), done.end(), [](char d) { return d != 0; })) {
-        return true;
-      }
+      if (std::find(done.begin(), done.end(), 0) == done.end()) return true;
     }
   }
 
@@ -330,7 +323,7 @@ class ChainRun {
 /// each with a stream of its own: stream 0 is for the search for a start, and two runs share none.
 /// \throws std::invalid_argument if the state evidently belongs to another version space, or has
 /// another number of chains.
-template <MarkovChain Chain, class Settings, class Sink>
+template <class Chain, class Settings, class Sink>
 SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const Settings& settings,
                          const Cone& cone, std::span<const double> start, RandomStreams& streams,
                          const RunControl& control, Sink& sink, ChainState<Chain>& state) {
@@ -345,11 +338,10 @@ SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const 
     for (unsigned c = 0; c < budget.chains; ++c) {
       engines.push_back(streams.stream(most_chains * streams.next + 1 + c));
     }
-    std::vector<std::vector<double>> starts(budget.chains);
+    std::vector<std::vector<double>> starts(budget.chains, {start.begin(), start.end()});
     parallel_for(thread_count(control.threads), std::ssize(starts),
                  [&](unsigned /*worker*/, std::ptrdiff_t c) {
-                   starts[c] = c > 0 ? chain_start(cone, plan, start, engines[c])
-                                     : std::vector<double>(start.begin(), start.end());
+                   if (c > 0) starts[c] = chain_start(cone, plan, start, engines[c]);
                  });
     for (unsigned c = 0; c < budget.chains; ++c) {
       state.chains.emplace_back(cone, settings, starts[c], engines[c]);

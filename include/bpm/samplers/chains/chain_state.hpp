@@ -21,101 +21,59 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Decomposition of z by a position b of norm 1: <z, b>, and the norm of z - <z, b> b.
-struct DirectionNorms {
-  double along;
-  double across;
-};
-
-/// Computes the norms; `square` is <z, z>.
-[[nodiscard]] inline DirectionNorms norms_against(const double* b, const double* z, double square,
-                                                  std::ptrdiff_t length) {
-  const double along = dot(b, z, length);
-  return {along, std::sqrt(std::max(0.0, square - along * along))};
-}
-
-/// Random vectors made `count` at a time, so that the outputs of all are one matrix product. A
-/// copyable value.
-template <std::ptrdiff_t count>
-class VectorBlock {
+/// Random vectors of R^r and directions by them, made `count` at a time, so that the outputs of all
+/// are one matrix product. A copyable value.
+class RandomDirections {
  public:
+  /// A vector z of independent standard normal numbers, decomposed by a position b of norm 1.
   struct Direction {
     const double* vector;   ///< Vector z, `stride()` long.
     const double* outputs;  ///< Outputs S z.
-    DirectionNorms norms;
+    double along;           ///< <z, b>.
+    double across;          ///< Norm of z - <z, b> b.
   };
 
-  [[nodiscard]] bool used_up() const noexcept { return next_ == count; }
+  explicit RandomDirections(std::ptrdiff_t count) : block_{count, count} {}
 
-  /// Makes new vectors by fill(z). If x is given (in all calls or in none), the same product
-  /// recomputes its outputs in `d`.
-  template <class Fill>
-  void make(const Cone& cone, Fill&& fill, const double* x = nullptr, double* d = nullptr) {
-    const std::ptrdiff_t ld = cone.output_stride();
-    if (vectors_.size() == 0) {
-      vectors_ = Buffer<double>(count * cone.stride(), 0.0);
-      outputs_ = Buffer<double>((count + (x != nullptr ? 1 : 0)) * ld, 0.0);
+  [[nodiscard]] bool used_up() const noexcept { return block_.next == block_.count; }
+
+  /// Makes new vectors. If b is given, the same product recomputes its outputs in `d`.
+  void make(const Cone& cone, RandomEngine& engine, const double* b = nullptr,
+            double* d = nullptr) {
+    const std::ptrdiff_t count = block_.count;
+    if (block_.vectors.size() == 0) block_.vectors = Buffer<double>(count * cone.stride(), 0.0);
+    for (std::ptrdiff_t n = 0; n < count; ++n) {
+      double* x = block_.vectors.data() + n * cone.stride();
+      Ziggurat::instance().fill(x, cone.rank(), engine);
     }
-    std::vector<const double*> vectors;
-    for (std::ptrdiff_t k = 0; k < count; ++k) {
-      fill(vectors_.data() + k * cone.stride());
-      vectors.push_back(vectors_.data() + k * cone.stride());
-    }
-    if (x != nullptr) vectors.push_back(x);
-    cone.outputs(vectors, outputs_.data(), ld);
-    if (x != nullptr) std::copy_n(outputs_.data() + count * ld, cone.points(), d);
-    next_ = 0;
+    block_.next = 0;
+    set_outputs(cone, b);
+    if (b != nullptr) std::copy_n(outputs_.data() + count * cone.output_stride(), cone.points(), d);
   }
 
   /// Returns the next vector, decomposed by b.
   [[nodiscard]] Direction take(const Cone& cone, const double* b) {
-    const double* z = vectors_.data() + next_ * cone.stride();
-    const double* outputs = outputs_.data() + next_++ * cone.output_stride();
-    return {z, outputs, norms_against(b, z, dot(z, z, cone.stride()), cone.stride())};
+    const std::ptrdiff_t length = cone.stride();
+    const double* z = block_.vectors.data() + block_.next * length;
+    const double* outputs = outputs_.data() + block_.next++ * cone.output_stride();
+    const double along = dot(b, z, length);
+    return {z, outputs, along, std::sqrt(std::max(0.0, dot(z, z, length) - along * along))};
   }
 
-  template <class Self, class Visit>
-  static void visit_members(Self& self, Visit&& visit) {
-    visit("vectors", self.vectors_, Rows{Rows::Of::rank, count, true, true});
-    visit("next", self.next_, Between{0, count});
-  }
-  void after_reading(std::ptrdiff_t /*points*/) {
-    if (vectors_.size() == 0) next_ = count;  // None was made yet.
-  }
-  /// Recomputes the outputs after reading; `with_position`: with memory for those of a position.
-  void take_up(const Cone& cone, bool with_position) {
-    if (vectors_.size() == 0) return;
-    outputs_ = Buffer<double>((count + (with_position ? 1 : 0)) * cone.output_stride(), 0.0);
-    for (std::ptrdiff_t k = 0; k < count; ++k) {
-      cone.outputs(vectors_.data() + k * cone.stride(), outputs_.data() + k * cone.output_stride());
-    }
-  }
-
- private:
-  Buffer<double> vectors_;
-  Buffer<double> outputs_;
-  std::ptrdiff_t next_ = count;
-};
-
-/// Random tangent directions with their outputs. A copyable value.
-class TangentDirections {
- public:
   /// Draws a direction v with <b, v> = 0 and norm 1, and its signed outputs nu, for which d are
   /// those of b. Cost: O(m), and m r for each vector of a block.
-  void next(const Cone& cone, RandomEngine& engine, const double* b, const double* d, double* v,
-            double* nu) {
-    VectorBlock<16>::Direction z{};
+  void tangent(const Cone& cone, RandomEngine& engine, const double* b, const double* d, double* v,
+               double* nu) {
+    Direction z{};
     do {
-      if (block_.used_up()) {
-        block_.make(cone, [&](double* x) { Ziggurat::instance().fill(x, cone.rank(), engine); });
-      }
-      z = block_.take(cone, b);
+      if (used_up()) make(cone, engine);
+      z = take(cone, b);
       // The direction of the part across b does not depend on its length: dropping short parts,
       // which suffer cancellation, changes no law.
-    } while (!(z.norms.across > std::max(1e-6, 0.1 * std::abs(z.norms.along))));
-    const double scale = 1 / z.norms.across;
-    combine(v, scale, z.vector, -scale * z.norms.along, b, cone.stride());
-    combine(nu, scale, z.outputs, -scale * z.norms.along, d, cone.points());
+    } while (!(z.across > std::max(1e-6, 0.1 * std::abs(z.along))));
+    const double scale = 1 / z.across;
+    combine(v, scale, z.vector, -scale * z.along, b, cone.stride());
+    combine(nu, scale, z.outputs, -scale * z.along, d, cone.points());
   }
 
   /// Visits the vectors that were made and not yet used.
@@ -123,10 +81,38 @@ class TangentDirections {
   static void visit_members(Self& self, Visit&& visit) {
     visit("block", self.block_);
   }
-  [[nodiscard]] VectorBlock<16>& block() noexcept { return block_; }
+  /// Recomputes the outputs after reading.
+  void take_up(const Cone& cone) {
+    if (block_.vectors.size() > 0) set_outputs(cone, nullptr);
+  }
 
  private:
-  VectorBlock<16> block_;
+  struct Block {
+    std::ptrdiff_t count;
+    std::ptrdiff_t next;
+    Buffer<double> vectors{};
+
+    template <class Self, class Visit>
+    static void visit_members(Self& self, Visit&& visit) {
+      visit("vectors", self.vectors, Rows{Rows::Of::rank, self.count, true, true});
+      visit("next", self.next, Between{0, static_cast<double>(self.count)});
+    }
+    void after_reading(std::ptrdiff_t /*points*/) {
+      if (vectors.size() == 0) next = count;  // None was made yet.
+    }
+  };
+
+  /// Computes the outputs of the vectors, then those of b if it is given.
+  void set_outputs(const Cone& cone, const double* b) {
+    const std::ptrdiff_t ld = cone.output_stride();
+    if (outputs_.size() == 0) outputs_ = Buffer<double>((block_.count + 1) * ld, 0.0);
+    auto vectors = row_pointers<double>(block_.vectors.data(), block_.count, cone.stride());
+    if (b != nullptr) vectors.push_back(b);
+    cone.outputs(vectors, outputs_.data(), ld);
+  }
+
+  Block block_;
+  Buffer<double> outputs_;
 };
 
 inline constexpr unsigned most_chains = 1024;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
@@ -19,26 +20,15 @@
 #include "bpm/version_space/cone.hpp"
 
 /// \file
-/// Agreement of chains: split R-hat and bulk effective sample size of rank-normalised draws (A.
-/// Vehtari, A. Gelman, D. Simpson, B. Carpenter, P. Bürkner, "Rank-normalization, folding, and
-/// localization: an improved R-hat for assessing convergence of MCMC", Bayesian Analysis 16, 2021).
+/// What is kept of the draws of chains to judge them, and the agreement of chains: split R-hat and
+/// bulk effective sample size of rank-normalised draws (A. Vehtari, A. Gelman, D. Simpson, B.
+/// Carpenter, P. Bürkner, "Rank-normalization, folding, and localization: an improved R-hat for
+/// assessing convergence of MCMC", Bayesian Analysis 16, 2021).
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Values of one quantity along chains: one row per chain, all of one length.
 using ChainValues = std::vector<std::vector<double>>;
-
-/// Splits each chain into its first and last half; of an odd number of values the middle one is
-/// dropped.
-[[nodiscard]] inline ChainValues split_chains(const ChainValues& chains) {
-  ChainValues halves;
-  for (const auto& chain : chains) {
-    const auto half = std::ssize(chain) / 2;
-    halves.emplace_back(chain.begin(), chain.begin() + half);
-    halves.emplace_back(chain.end() - half, chain.end());
-  }
-  return halves;
-}
 
 /// Replaces each of the S values by z = Phi^-1((rank - 3/8) / (S + 1/4)), with mean ranks for equal
 /// values.
@@ -67,13 +57,13 @@ using ChainValues = std::vector<std::vector<double>>;
 
 /// Means and variances of chains of n values.
 struct ChainMoments {
-  double within = 0;  ///< W, the mean of the chains' variances.
-  double pooled = 0;  ///< var+ = (n - 1) / n W + (variance of the chains' means).
+  std::vector<double> means;  ///< Of each chain.
+  double within = 0;          ///< W, the mean of the chains' variances.
+  double pooled = 0;          ///< var+ = (n - 1) / n W + (variance of the chains' means).
 
   explicit ChainMoments(const ChainValues& chains) {
     const auto count = static_cast<double>(chains.size());
     const auto n = static_cast<double>(chains[0].size());
-    std::vector<double> means;
     for (const auto& chain : chains) {
       const double mean = std::accumulate(chain.begin(), chain.end(), 0.0) / n;
       double squares = 0;
@@ -86,21 +76,36 @@ struct ChainMoments {
     for (const double of_chain : means) between += (of_chain - mean) * (of_chain - mean);
     pooled = (n - 1) / n * within + between / (count - 1);
   }
+
+  /// sqrt(var+ / W); infinity where no chain moves, 1 if all values are equal.
+  [[nodiscard]] double r_hat() const { return pooled > 0 ? std::sqrt(pooled / within) : 1.0; }
 };
 
-/// Returns the larger R-hat = sqrt(var+ / W) of the values, rank-normalised in halves, and of their
-/// distances from the median, which detect different scales. 1 if all values are equal. Needs two
-/// values per half or more.
-[[nodiscard]] inline double split_r_hat(const ChainValues& chains) {
-  ChainValues halves = split_chains(chains);
-  const auto of = [](const ChainValues& values) {
-    const ChainMoments moments(rank_normalised(values));
-    if (!(moments.pooled > 0)) return 1.0;
-    return std::sqrt(moments.pooled / moments.within);  // Infinite where no chain moves.
-  };
-  const double plain = of(halves);
+/// How far chains agree, and what they are worth.
+struct ChainAgreement {
+  double r_hat = 0;            ///< Split R-hat.
+  double effective_draws = 0;  ///< Bulk effective sample size.
+};
+
+/// Computes the agreement of one quantity from halves of the chains; of an odd number of values the
+/// middle one is dropped. Needs two values per half or more.
+///
+/// R-hat is the larger of that of the values, rank-normalised, and that of their distances from the
+/// median, which detect different scales. The effective draws are the number of independent draws
+/// that would estimate the middle of the law as well: S / tau, tau the sum of the autocorrelations
+/// by C. Geyer's initial monotone sequence (Statist. Sci. 7, 1992), at most S log10 S; S if all
+/// values are equal.
+[[nodiscard]] inline ChainAgreement agreement_of(const ChainValues& chains) {
+  ChainValues halves;
   std::vector<double> all;
+  for (const auto& chain : chains) {
+    const auto half = std::ssize(chain) / 2;
+    halves.emplace_back(chain.begin(), chain.begin() + half);
+    halves.emplace_back(chain.end() - half, chain.end());
+  }
   for (const auto& half : halves) all.insert(all.end(), half.begin(), half.end());
+  const ChainValues z = rank_normalised(halves);
+  const ChainMoments moments(z);
   const auto middle = all.begin() + std::ssize(all) / 2;
   std::nth_element(all.begin(), middle, all.end());
   double median = *middle;
@@ -108,27 +113,16 @@ struct ChainMoments {
   for (auto& half : halves) {
     for (double& value : half) value = std::abs(value - median);
   }
-  return std::max(plain, of(halves));
-}
-
-/// Number of independent draws that would estimate the middle of the law as well as these: S / tau
-/// of the rank-normalised halves, tau the sum of the autocorrelations by C. Geyer's initial
-/// monotone sequence (Statist. Sci. 7, 1992), at most S log10 S. S if all values are equal.
-[[nodiscard]] inline double bulk_effective_draws(const ChainValues& chains) {
-  const ChainValues z = rank_normalised(split_chains(chains));
-  const ChainMoments moments(z);
+  const double folded = ChainMoments(rank_normalised(halves)).r_hat();
   const std::size_t n = z[0].size();
   const auto total = static_cast<double>(z.size() * n);
-  if (!(moments.pooled > 0)) return total;
-  std::vector<double> means;
-  for (const auto& chain : z) {
-    means.push_back(std::accumulate(chain.begin(), chain.end(), 0.0) / static_cast<double>(n));
-  }
+  ChainAgreement result{std::max(moments.r_hat(), folded), total};
+  if (!(moments.pooled > 0)) return result;
   const auto correlation = [&](std::size_t lag) {
     double sum = 0;  // Autocovariances with divisor n, averaged over the chains.
     for (std::size_t c = 0; c < z.size(); ++c) {
       for (std::size_t k = 0; k + lag < n; ++k) {
-        sum += (z[c][k] - means[c]) * (z[c][k + lag] - means[c]);
+        sum += (z[c][k] - moments.means[c]) * (z[c][k + lag] - moments.means[c]);
       }
     }
     const auto count = static_cast<double>(n);
@@ -143,8 +137,77 @@ struct ChainMoments {
     tau += 2 * pair;
     last = pair;
   }
-  return total / std::max(tau, 1 / std::log10(total));
+  result.effective_draws = total / std::max(tau, 1 / std::log10(total));
+  return result;
 }
+
+/// Drops the first of rows of `width` entries, and every other one after it.
+template <class T>
+void drop_every_other(std::vector<T>& rows, std::ptrdiff_t width = 1) {
+  const std::ptrdiff_t kept = std::ssize(rows) / width / 2;
+  for (std::ptrdiff_t k = 0; k < kept; ++k) {
+    const auto from = rows.begin() + (2 * k + 1) * width;
+    std::move(from, from + width, rows.begin() + k * width);
+  }
+  rows.resize(static_cast<std::size_t>(kept * width));
+}
+
+/// Running sums of one chain at equally spaced draws, at most 64: beyond that, every other one is
+/// dropped. Their differences are batches, whose spread estimates the error of the mean (J. Flegal,
+/// G. Jones, Ann. Statist. 38(2), 2010). A copyable value.
+class BatchMeans {
+ public:
+  /// True if the sum at draw number `draw` (1, 2, ...) is to be added.
+  [[nodiscard]] bool wanted(std::uint64_t draw) const noexcept { return draw % spacing_ == 0; }
+
+  void add(std::vector<double> sum, double weight) {
+    sums_.push_back(std::move(sum));
+    weights_.push_back(weight);
+    if (sums_.size() < most) return;
+    drop_every_other(sums_);
+    drop_every_other(weights_);
+    spacing_ *= 2;
+  }
+
+  /// Calls batch(difference of sums, difference of weights) for `count` batches, or as many as
+  /// there are sums, of nearly equal numbers of draws, from the start to the last sum, after which
+  /// at most one draw in 32 follows. Batches that left more out would make the mean seem less exact
+  /// than it is.
+  template <class Batch>
+  void for_each(std::size_t count, Batch&& batch) const {
+    count = std::min(count, sums_.size());
+    std::vector<double> difference;
+    std::size_t begin = 0;
+    for (std::size_t k = 1; k <= count; ++k) {
+      const std::size_t end = k * sums_.size() / count;
+      difference = sums_[end - 1];
+      for (std::size_t j = 0; begin > 0 && j < difference.size(); ++j) {
+        difference[j] -= sums_[begin - 1][j];
+      }
+      batch(difference, weights_[end - 1] - (begin > 0 ? weights_[begin - 1] : 0.0));
+      begin = end;
+    }
+  }
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("sums", self.sums_, Rows{Rows::Of::rank, -1});
+    visit("weights", self.weights_);
+    visit("spacing", self.spacing_, Between{1, Bound::counted.most});
+  }
+  void after_reading(std::ptrdiff_t /*points*/) const {
+    check(sums_.size() < most && weights_.size() == sums_.size(), "chain", "batches", "have ",
+          sums_.size(), " sums and ", weights_.size(), " weights, must be as many, and below ",
+          most);
+  }
+
+ private:
+  static constexpr std::size_t most = 64;
+
+  std::vector<std::vector<double>> sums_;
+  std::vector<double> weights_;
+  std::uint64_t spacing_ = 1;
+};
 
 /// Outputs of one chain's draws at some points, equally spaced, at most 512 draws: beyond that,
 /// every other one is dropped. A copyable value.
@@ -173,11 +236,7 @@ class OutputSeries {
       values_.push_back(dot(cone.row(i), position, cone.stride()));
     }
     if (values_.size() < most * points.size()) return;
-    for (std::size_t k = 1; k < most; k += 2) {
-      std::copy_n(values_.begin() + static_cast<std::ptrdiff_t>(k * points.size()), points.size(),
-                  values_.begin() + static_cast<std::ptrdiff_t>(k / 2 * points.size()));
-    }
-    values_.resize(most / 2 * points.size());
+    drop_every_other(values_, std::ssize(points));
     spacing_ *= 2;
   }
 
@@ -212,17 +271,11 @@ class OutputSeries {
   std::uint64_t spacing_ = 1;
 };
 
-/// Largest split R-hat of the outputs, and the smallest number of bulk effective draws.
-struct ChainAgreement {
-  double r_hat = 0;
-  double effective_draws = 0;
-};
-
-/// Computes the agreement from equally spaced series of all chains, from their last draws if some
-/// have more; returns the defaults if a chain has fewer than 16 draws.
+/// Computes the largest R-hat and the smallest number of effective draws of the outputs, from
+/// equally spaced series of all chains, from their last draws if some have more; returns the
+/// defaults if a chain has fewer than 16 draws.
 [[nodiscard]] inline ChainAgreement agreement_of(std::span<const OutputSeries> series,
                                                  std::size_t points) {
-  ChainAgreement result;
   std::size_t count = std::numeric_limits<std::size_t>::max();
   std::uint64_t spacing = 1;
   for (const OutputSeries& chain : series) spacing = std::max(spacing, chain.spacing());
@@ -230,9 +283,8 @@ struct ChainAgreement {
   for (const OutputSeries& chain : series) {
     count = std::min<std::size_t>(count, chain.size(points) / step(chain));
   }
-  if (series.empty() || count < 16) return result;
-  result.r_hat = 0;
-  result.effective_draws = std::numeric_limits<double>::infinity();
+  if (series.empty() || count < 16) return {};
+  ChainAgreement result{0, std::numeric_limits<double>::infinity()};
   for (std::size_t j = 0; j < points; ++j) {
     ChainValues values;
     for (const OutputSeries& chain : series) {
@@ -242,8 +294,9 @@ struct ChainAgreement {
         mine.push_back(chain.at((k + 1) * step(chain) - 1, j, points));
       }
     }
-    result.r_hat = std::max(result.r_hat, split_r_hat(values));
-    result.effective_draws = std::min(result.effective_draws, bulk_effective_draws(values));
+    const ChainAgreement one = agreement_of(values);
+    result.r_hat = std::max(result.r_hat, one.r_hat);
+    result.effective_draws = std::min(result.effective_draws, one.effective_draws);
   }
   return result;
 }

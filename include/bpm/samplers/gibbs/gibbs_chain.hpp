@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
@@ -18,7 +16,7 @@
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
-#include "bpm/samplers/gibbs/gibbs_state.hpp"
+#include "bpm/samplers/gibbs/gibbs_line.hpp"
 #include "bpm/samplers/gibbs/gibbs_step.hpp"
 #include "bpm/version_space/cone.hpp"
 
@@ -77,39 +75,27 @@ struct GibbsChainSettings {
 class GibbsChain {
  public:
   GibbsChain() = default;  ///< For reading a file.
-  /// `start`: r coordinates or `cone.stride()`, any positive norm.
-  /// \throws std::invalid_argument on settings out of range, on a start of another size, zero or
-  ///         not finite, on one outside version space if q = 0, and on directions along inputs if
-  ///         the cone has not formed its products.
+  /// `start`: r coordinates or `cone.stride()`, any positive norm, inside version space if q = 0.
+  /// Steps along inputs need `Cone::form_products`.
   GibbsChain(const Cone& cone, const GibbsChainSettings& settings, std::span<const double> start,
              RandomEngine engine)
       : settings_(settings),
         engine_(engine),
         burn_in_left_(settings.burn_in),
         mean_chi_(mean_chi(cone.rank())),
-        state_(cone, checked(cone, settings, start), settings.label_noise == 0),
+        state_(cone, start, settings.label_noise == 0),
         sum_(static_cast<std::size_t>(cone.stride()), 0.0) {
     if (burn_in_left_ == 0) {
-      burn_in_left_ = 1000 + 20 * static_cast<std::uint64_t>(
-                                      settings.directions == GibbsDirection::input ? cone.points()
-                                                                                   : cone.rank());
+      const bool input = settings.directions == GibbsDirection::input;
+      burn_in_left_ = 1000 + 20 * static_cast<std::uint64_t>(input ? cone.points() : cone.rank());
     }
-    if (!is_hard()) {
-      penalty_ = {GibbsPenalty::beta_of(settings.label_noise), cone.points()};
-    } else {
-      for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
-        const double d = state_.d[i];
-        check(d > 0, "GibbsChain", "start", "has signed output ", d, " at point ", i,
-              ", must be positive everywhere without noise");
-      }
-      state_.remember();
-    }
+    set_penalty(cone, 1);
   }
 
   /// Makes at most `limit` steps of the burn-in; returns true when it is over.
   bool burn_in(const Cone& cone, std::uint64_t limit) {
     for (; burn_in_left_ > 0 && limit > 0; --limit) {
-      if (settings_.anneal && !is_hard()) lower_noise(cone);
+      if (settings_.anneal && !state_.hard) lower_noise(cone);
       step(cone);
       ++burnt_;
       if (--burn_in_left_ == 0) {
@@ -123,12 +109,9 @@ class GibbsChain {
     return burn_in_left_ == 0;
   }
 
-  /// Makes at most `limit` steps towards the next draw, first those left of the burn-in. Returns
-  /// true when the chain is on the draw; the next call continues to the following one.
+  /// Makes at most `limit` steps towards the next draw, after the burn-in. Returns true when the
+  /// chain is on the draw; the next call continues to the following one.
   bool advance(const Cone& cone, std::uint64_t limit) {
-    const std::uint64_t before = burn_in_left_;
-    burn_in(cone, limit);
-    limit -= before - burn_in_left_;
     for (; limit > 0; --limit) {
       step(cone);
       if (++steps_of_draw_ == settings_.steps_per_draw) {
@@ -150,7 +133,7 @@ class GibbsChain {
     const auto m = static_cast<std::uint64_t>(cone.points());
     const auto r = static_cast<std::uint64_t>(cone.rank());
     const std::uint64_t product = settings_.directions == GibbsDirection::input ? r : m * r / 16;
-    return 200 + product + (is_hard() ? 8U : 300U) * m;
+    return 200 + product + (state_.hard ? 8U : 300U) * m;
   }
   void add_to(ChainReport& report) const {
     report.steps += steps_;
@@ -178,7 +161,7 @@ class GibbsChain {
     visit("normal", self.normal_);
     visit("position", self.state_.x, Bound::per_coordinate);
     visit("sum", self.sum_, Bound::per_coordinate);
-    visit("directions", self.directions_);
+    visit("directions", self.state_.directions);
     visit("steps", self.steps_, Bound::counted);
     visit("errors", self.errors_, Bound::counted);
     visit("repairs", self.state_.repairs, Bound::counted);
@@ -193,40 +176,16 @@ class GibbsChain {
     mean_chi_ = mean_chi(cone.rank());
     state_.hard = settings.label_noise == 0;
     check_position(cone, state_.x, state_.hard);
-    state_.d.assign(static_cast<std::size_t>(cone.output_stride()), 0.0);
-    cone.outputs(state_.x.data(), state_.d.data());
-    directions_.block().take_up(cone, true);
-    state_.next_d = state_.d;
-    if (state_.hard) {
-      state_.remember();
-    } else {
-      penalty_ = {GibbsPenalty::beta_of(settings.label_noise), cone.points()};
-    }
+    state_.prepare(cone);
+    state_.directions.take_up(cone);
+    set_penalty(cone, 1);
   }
 
  private:
-  static std::span<const double> checked(const Cone& cone, const GibbsChainSettings& settings,
-                                         std::span<const double> start) {
-    const char* const f = "GibbsChain";
-    check(settings.label_noise >= 0 && settings.label_noise < 0.5, f, "label_noise", "is ",
-          settings.label_noise, ", must lie in [0, 1/2)");
-    check(settings.directions == GibbsDirection::isotropic ||
-              settings.directions == GibbsDirection::input,
-          f, "directions", "is ", static_cast<int>(settings.directions),
-          ", must be isotropic or input");
-    check(settings.directions != GibbsDirection::input || cone.has_products(), f, "cone",
-          "has no products; call form_products() for steps along inputs");
-    check(settings.steps_per_draw >= 1, f, "steps_per_draw", "is ", settings.steps_per_draw,
-          ", must be 1 or more");
-    check(std::ssize(start) == cone.rank() || std::ssize(start) == cone.stride(), f, "start",
-          "has ", start.size(), " entries, expected ", cone.rank(), " (the cone's rank)");
-    const Eigen::Map<const Eigen::ArrayXd> x(start.data(), std::ssize(start));
-    check(x.allFinite(), f, "start", "has an entry that is not finite");
-    check((x != 0).any(), f, "start", "is zero, must have a direction");
-    return start;
+  /// Sets the weights of errors by a share of log((1 - q) / q).
+  void set_penalty(const Cone& cone, double share) {
+    penalty_ = {GibbsPenalty::beta_of(settings_.label_noise) * share, cone.points()};
   }
-
-  [[nodiscard]] bool is_hard() const noexcept { return state_.hard; }
 
   /// Sets the noise of this step of the burn-in: log((1 - q) / q) rises in equal stages.
   void lower_noise(const Cone& cone) {
@@ -235,34 +194,31 @@ class GibbsChain {
     const std::uint64_t stage = std::min(stages, 2 * stages * (burnt_ + 1) / total);
     if (stage != stage_ || burnt_ == 0) {
       stage_ = stage;
-      penalty_ = {GibbsPenalty::beta_of(settings_.label_noise) * static_cast<double>(stage) /
-                      static_cast<double>(stages),
-                  cone.points()};
+      set_penalty(cone, static_cast<double>(stage) / static_cast<double>(stages));
     }
   }
 
   void step(const Cone& cone) {
     if (cone.rank() == 1) {
-      step_in_one_dimension(cone);
+      step_in_one_dimension();
     } else if (settings_.directions == GibbsDirection::input) {
       step_along_input(cone);
     } else {
-      step_on_circle(cone, directions_.next(cone, state_.x, state_.d.data(), engine_,
-                                            [&] { state_.bring_inside(cone); }));
+      step_on_circle(cone, state_.next_direction(cone, engine_));
     }
     ++steps_;
-    if (!is_hard()) {
+    if (!state_.hard) {
       errors_ += static_cast<std::uint64_t>(count_errors(state_.d.data(), cone.points()));
     }
   }
 
   /// Makes a step on the sphere of rank 1, the two points x and -x.
-  void step_in_one_dimension(const Cone& cone) {
+  void step_in_one_dimension() {
     double mean = 1;
     bool jumps = false;
-    if (!is_hard()) {
-      const Eigen::Map<const Eigen::ArrayXd> d(state_.d.data(), cone.points());
-      const auto more = (d > 0).count() - (d < 0).count();  // Errors of -x minus errors of x.
+    if (!state_.hard) {
+      std::ptrdiff_t more = 0;  // Errors of -x minus errors of x.
+      for (const double d : state_.d) more += (d > 0 ? 1 : 0) - (d < 0 ? 1 : 0);
       const double stays = 1 / (1 + std::exp(-penalty_.beta() * static_cast<double>(more)));
       mean = 2 * stays - 1;
       jumps = uniform_unit(engine_) >= stays;
@@ -272,21 +228,21 @@ class GibbsChain {
     if (jumps) state_.flip();
   }
 
-  void step_on_circle(const Cone& cone, const GibbsDirections::Direction& z) {
+  void step_on_circle(const Cone& cone, const RandomDirections::Direction& z) {
     const std::ptrdiff_t m = cone.points();
     Arc arc{};
-    if (is_hard()) {
-      arc = free_arc(state_.d.data(), z.outputs, m, z.norms);
+    if (state_.hard) {
+      arc = free_arc(state_.d.data(), z, m);
     } else {
-      circle_.cut(state_.d.data(), z.outputs, m, z.norms);
+      circle_.cut(state_.d.data(), z, m);
     }
     // Converts multiples of b and v to multiples of b and z.
-    const auto of_b = [&](double c, double s) { return c - s * z.norms.along / z.norms.across; };
-    make_step(m, z.vector, z.outputs, [&]() -> Move {
+    const auto of_b = [&](double c, double s) { return c - s * z.along / z.across; };
+    make_step(m, z.vector, z.outputs, [&]() -> GibbsMove {
       const CirclePoint to =
-          is_hard() ? point_of_arc(arc, engine_) : circle_.draw(penalty_, engine_);
-      return {of_b(to.cosine, to.sine), to.sine / z.norms.across,
-              of_b(to.mean_cosine, to.mean_sine), to.mean_sine / z.norms.across};
+          state_.hard ? point_of_arc(arc, engine_) : circle_.draw(penalty_, engine_);
+      return {of_b(to.cosine, to.sine), to.sine / z.across, of_b(to.mean_cosine, to.mean_sine),
+              to.mean_sine / z.across};
     });
   }
 
@@ -307,34 +263,24 @@ class GibbsChain {
     // The angle theta to s_i has the law |sin theta|^(r-2), not the uniform one: the circles
     // through s_i are the meridians of one pole.
     const double rho = chi_draw(cone.rank(), normal_, engine_);
-    const GibbsLine line{rho, rho * state_.d[i] / feature, feature};
-    make_step(m, s, p, [&]() -> Move {
+    const double at = rho * state_.d[i] / feature;
+    make_step(m, s, p, [&]() -> GibbsMove {
       const LinePoint to =
-          is_hard() ? point_of_free_line(state_.d.data(), p, m, line, normal_, engine_)
-                    : pieces_.draw(state_.d.data(), p, m, line, penalty_, normal_, engine_);
-      const double rest = std::max(0.0, (line.norm - line.at) * (line.norm + line.at));
+          state_.hard
+              ? point_of_free_line(state_.d.data(), p, m, at, rho * feature, normal_, engine_)
+              : pieces_.draw(state_.d.data(), p, m, at, rho * feature, penalty_, normal_, engine_);
+      const double rest = std::max(0.0, (rho - at) * (rho + at));
       const double norm = std::sqrt(rest + to.place * to.place);
-      return {line.norm / norm, (to.place - line.at) / (feature * norm), line.norm / mean_chi_,
-              (to.mean - line.at) / (feature * mean_chi_)};
+      return {rho / norm, (to.place - at) / (feature * norm), rho / mean_chi_,
+              (to.mean - at) / (feature * mean_chi_)};
     });
   }
-
-  /// Target of a step and the mean of its law, as multiples of b and z.
-  struct Move {
-    double of_b;
-    double of_z;
-    double mean_b;
-    double mean_z;
-  };
 
   /// Moves to draw() and updates the sums; p are the outputs of z.
   template <class DrawMove>
   void make_step(std::ptrdiff_t points, const double* z, const double* p, DrawMove&& draw) {
-    Move to{};
-    const bool moved = state_.try_outputs(points, p, [&] {
-      to = draw();
-      return std::pair(to.of_b, to.of_z);
-    });
+    GibbsMove to{};
+    const bool moved = state_.try_outputs(points, p, draw, to);
     if (settings_.rao_blackwell) add_to_sum(to.mean_b, to.mean_z, z);
     if (moved) combine(state_.x.data(), to.of_b, state_.x.data(), to.of_z, z, std::ssize(state_.x));
     if (!settings_.rao_blackwell) add_to_sum(1, 0, state_.x.data());
@@ -363,8 +309,6 @@ class GibbsChain {
   std::uint64_t errors_ = 0;
   std::uint64_t steps_of_draw_ = 0;
   std::ptrdiff_t steps_to_settle_ = 0;
-
-  GibbsDirections directions_;
   GibbsCircle circle_;
   GibbsPieces pieces_;
 };

@@ -4,224 +4,24 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numbers>
+#include <span>
 #include <vector>
 
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/random.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/chain_state.hpp"
-#include "bpm/samplers/gibbs/gibbs_normal.hpp"
+#include "bpm/samplers/gibbs/gibbs_line.hpp"
+#include "bpm/version_space/cone.hpp"
 
 /// \file
-/// The step of a kernel Gibbs sampler: passes over the outputs; steps along a line in the flat
-/// space, and on a circle of the sphere.
+/// The step of a kernel Gibbs sampler: on a circle of the sphere, and the state that it moves.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
-
-// Passes over the m outputs in a Gibbs step.
-
-struct Extremes {
-  double smallest = std::numeric_limits<double>::infinity();
-  double largest = -std::numeric_limits<double>::infinity();
-
-  void include(double value) {
-    smallest = value < smallest ? value : smallest;
-    largest = value > largest ? value : largest;
-  }
-};
-
-/// Returns the extremes of p_i / d_i, i < count; all d_i > 0.
-[[nodiscard]] inline Extremes ratio_extremes(const double* p, const double* d,
-                                             std::ptrdiff_t count) {
-  Extremes result;
-  std::ptrdiff_t i = 0;
-#if defined(BPM_DETAIL_VECTOR_TYPES)
-  constexpr int width = lane_count<double>;
-  if (count >= width) {
-    Lanes<double> smallest = load_lanes(p) / load_lanes(d);
-    Lanes<double> largest = smallest;
-    for (i = width; i + width <= count; i += width) {
-      const Lanes<double> ratio = load_lanes(p + i) / load_lanes(d + i);
-      smallest = ratio < smallest ? ratio : smallest;
-      largest = ratio > largest ? ratio : largest;
-    }
-    for (int l = 0; l < width; ++l) {
-      result.include(smallest[l]);
-      result.include(largest[l]);
-    }
-  }
-#endif
-  for (; i < count; ++i) result.include(p[i] / d[i]);
-  return result;
-}
-
-/// Computes out = a d + b p; returns the smallest entry.
-inline double combine_smallest(double* out, double a, const double* d, double b, const double* p,
-                               std::ptrdiff_t count) {
-  double smallest = std::numeric_limits<double>::infinity();
-  std::ptrdiff_t i = 0;
-#if defined(BPM_DETAIL_VECTOR_TYPES)
-  constexpr int width = lane_count<double>;
-  if (count >= width) {
-    using Unaligned = LanesType<double, width>::unaligned;
-    Lanes<double> least = smallest - Lanes<double>{};
-    for (; i + width <= count; i += width) {
-      const Lanes<double> value = a * load_lanes(d + i) + b * load_lanes(p + i);
-      *reinterpret_cast<Unaligned*>(out + i) = value;
-      least = value < least ? value : least;
-    }
-    for (int l = 0; l < width; ++l) smallest = std::min<double>(smallest, least[l]);
-  }
-#endif
-  for (; i < count; ++i) {
-    out[i] = a * d[i] + b * p[i];
-    smallest = std::min(smallest, out[i]);
-  }
-  return smallest;
-}
-
-/// Returns the number of d_i that are not positive.
-[[nodiscard]] inline std::ptrdiff_t count_errors(const double* d, std::ptrdiff_t count) {
-  std::ptrdiff_t errors = 0;
-  for (std::ptrdiff_t i = 0; i < count; ++i) errors += d[i] > 0 ? 0 : 1;
-  return errors;
-}
-
-// The law of a Gibbs step along a training feature s in the flat space: of w = rho b, the
-// component a = <w, s> / norm(s) is replaced. Outputs on the line are rho d_i + (x - a) p_i /
-// norm(s) where d are those of b and p those of s.
-
-/// A line in the flat space.
-struct GibbsLine {
-  double norm;     ///< norm(w) = rho.
-  double at;       ///< a, the position of w on the line.
-  double feature;  ///< norm(s).
-};
-
-/// A drawn place on the line and the mean of its law.
-struct LinePoint {
-  double place;
-  double mean;
-};
-
-/// Draws from the standard normal law on the interval without errors; all d_i > 0. Since s is the
-/// normal of a plane, the interval lies right of 0.
-[[nodiscard]] LinePoint point_of_free_line(const double* d, const double* p, std::ptrdiff_t points,
-                                           GibbsLine line, NormalDraws& normal,
-                                           Random64 auto& engine) {
-  const Extremes ratios = ratio_extremes(p, d, points);
-  const double scale = line.norm * line.feature;
-  const double low = std::max(0.0, line.at - scale / ratios.largest);
-  const double high = ratios.smallest < 0 ? line.at - scale / ratios.smallest
-                                          : std::numeric_limits<double>::infinity();
-  if (!(low < high)) {
-    return {line.at, line.at};
-  }
-  return {truncated_normal(low, high, normal, engine), normal_piece(low, high).mean};
-}
-
-/// The line cut by all planes into pieces with a constant number of errors each.
-class GibbsPieces {
- public:
-  /// Draws a place. Cost: O(m log m).
-  [[nodiscard]] LinePoint draw(const double* d, const double* p, std::ptrdiff_t points,
-                               GibbsLine line, const GibbsPenalty& penalty, NormalDraws& normal,
-                               Random64 auto& engine) {
-    cut(d, p, points, line);
-    weigh(penalty);
-    double total = 0;
-    double mean = 0;
-    for (Piece& piece : pieces_) {
-      piece.weight = std::exp(piece.log_weight - heaviest_);
-      total += piece.weight;
-      mean += piece.weight * piece.mean;
-    }
-    double target = total * uniform_unit(engine);
-    const Piece* chosen = pieces_.data();
-    for (const Piece& piece : pieces_) {
-      if (piece.weight > 0) chosen = &piece;
-      if (target < piece.weight) break;
-      target -= piece.weight;
-    }
-    return {truncated_normal(chosen->low, chosen->high, normal, engine), mean / total};
-  }
-
- private:
-  struct Piece {
-    double low;
-    double high;
-    std::ptrdiff_t errors;
-    double penalty;
-    double log_weight;
-    double mean;
-    double weight;
-  };
-
-  void cut(const double* d, const double* p, std::ptrdiff_t points, GibbsLine line) {
-    cuts_.clear();
-    std::ptrdiff_t errors = 0;  // Errors at -infinity.
-    const double scale = line.norm * line.feature;
-    for (std::ptrdiff_t i = 0; i < points; ++i) {
-      const double place = line.at - scale * (d[i] / p[i]);
-      if (std::isfinite(place)) {
-        cuts_.add(place, p[i] < 0);
-        errors += p[i] > 0 ? 1 : 0;
-      } else {
-        errors += d[i] > 0 ? 0 : 1;  // Parallel to the line.
-      }
-    }
-    cuts_.sort();
-    pieces_.clear();
-    double low = -std::numeric_limits<double>::infinity();
-    for (std::size_t k = 0; k <= cuts_.size(); ++k) {
-      const double high =
-          k < cuts_.size() ? cuts_.place(k) : std::numeric_limits<double>::infinity();
-      // Shorter pieces are rounding errors; see GibbsCircle.
-      if (high - low > 1e-14 * (1 + std::min(std::abs(low), std::abs(high)))) {
-        pieces_.push_back({low, high, errors, 0, 0, 0, 0});
-      }
-      if (k < cuts_.size()) errors += cuts_.change(k);
-      low = high;
-    }
-  }
-
-  /// Computes log weights. A piece weighs at most exp(-beta errors) times the density's fall to it;
-  /// its mass is evaluated only if that matters compared with the piece of the largest bound.
-  void weigh(const GibbsPenalty& penalty) {
-    std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
-    for (const Piece& piece : pieces_) fewest = std::min(fewest, piece.errors);
-    Piece* first = pieces_.data();
-    for (Piece& piece : pieces_) {
-      const double nearest = piece.low > 0 ? piece.low : std::min(piece.high, 0.0);
-      piece.penalty = penalty.beta() * static_cast<double>(piece.errors - fewest);
-      piece.log_weight = -piece.penalty - nearest * nearest / 2;
-      if (piece.log_weight > first->log_weight) first = &piece;
-    }
-    heaviest_ = -std::numeric_limits<double>::infinity();
-    evaluate(*first);
-    for (Piece& piece : pieces_) {
-      if (&piece != first) evaluate(piece);
-    }
-  }
-
-  void evaluate(Piece& piece) {
-    constexpr double negligible = 45;
-    if (piece.log_weight < heaviest_ - negligible) {
-      piece.log_weight = -std::numeric_limits<double>::infinity();
-      return;
-    }
-    const NormalPiece normal = normal_piece(piece.low, piece.high);
-    piece.log_weight = normal.log_mass - piece.penalty;
-    piece.mean = normal.mean;
-    heaviest_ = std::max(heaviest_, piece.log_weight);
-  }
-
-  GibbsCuts cuts_;
-  std::vector<Piece> pieces_;
-  double heaviest_ = 0;
-};
 
 // The law of a Gibbs step on the circle b cos t + v sin t, v = (z - <z, b> b) / |z - <z, b> b|.
 // The outputs are d of b and p of z, so plane i sees d_i cos t + (p_i - <z, b> d_i) / across sin
@@ -242,9 +42,9 @@ struct Arc {
 
 /// Returns the arc without errors around t = 0, all d_i > 0: plane i leaves |t - atan2(nu_i, d_i)|
 /// < pi / 2, so that the extremes of nu_i / d_i give the ends.
-[[nodiscard]] inline Arc free_arc(const double* d, const double* p, std::ptrdiff_t points,
-                                  DirectionNorms z) {
-  const Extremes ratios = ratio_extremes(p, d, points);
+[[nodiscard]] inline Arc free_arc(const double* d, const RandomDirections::Direction& z,
+                                  std::ptrdiff_t points) {
+  const Extremes ratios = ratio_extremes(z.outputs, d, points);
   constexpr double quarter = std::numbers::pi / 2;
   // Computes pi/2 - atan(x) without the cancellation at large x.
   const auto reach = [](double x) { return x > 1 ? std::atan(1 / x) : quarter - std::atan(x); };
@@ -270,12 +70,12 @@ struct Arc {
 class GibbsCircle {
  public:
   /// Cuts the circle. Cost: O(m log m).
-  void cut(const double* d, const double* p, std::ptrdiff_t points, DirectionNorms z) {
+  void cut(const double* d, const RandomDirections::Direction& z, std::ptrdiff_t points) {
     cuts_.clear();
     std::ptrdiff_t errors = 0;
     std::ptrdiff_t always = 0;  // Errors at planes that do not cut this circle, on all of it.
     for (std::ptrdiff_t i = 0; i < points; ++i) {
-      const double rise = p[i] - z.along * d[i];
+      const double rise = z.outputs[i] - z.along * d[i];
       errors += d[i] > 0 ? 0 : 1;
       if (d[i] == 0 && rise == 0) {
         ++always;
@@ -366,6 +166,170 @@ class GibbsCircle {
   GibbsCuts cuts_;
   std::vector<TwoArcs> arcs_;
   std::ptrdiff_t fewest_ = 0;
+};
+
+/// Target of a step and the mean of its law, as multiples of the position b and a vector z.
+struct GibbsMove {
+  double of_b;
+  double of_z;
+  double mean_b;
+  double mean_z;
+};
+
+/// Computes out = a d + b p; returns the smallest entry.
+inline double combine_smallest(double* out, double a, const double* d, double b, const double* p,
+                               std::ptrdiff_t count) {
+  double smallest = std::numeric_limits<double>::infinity();
+  std::ptrdiff_t i = 0;
+#if defined(BPM_DETAIL_VECTOR_TYPES)
+  constexpr int width = lane_count<double>;
+  if (count >= width) {
+    using Unaligned = LanesType<double, width>::unaligned;
+    Lanes<double> least = smallest - Lanes<double>{};
+    for (; i + width <= count; i += width) {
+      const Lanes<double> value = a * load_lanes(d + i) + b * load_lanes(p + i);
+      *reinterpret_cast<Unaligned*>(out + i) = value;
+      least = value < least ? value : least;
+    }
+    for (int l = 0; l < width; ++l) smallest = std::min<double>(smallest, least[l]);
+  }
+#endif
+  for (; i < count; ++i) {
+    out[i] = a * d[i] + b * p[i];
+    smallest = std::min(smallest, out[i]);
+  }
+  return smallest;
+}
+
+/// Returns the number of d_i that are not positive.
+[[nodiscard]] inline std::ptrdiff_t count_errors(const double* d, std::ptrdiff_t count) {
+  std::ptrdiff_t errors = 0;
+  for (std::ptrdiff_t i = 0; i < count; ++i) errors += d[i] > 0 ? 0 : 1;
+  return errors;
+}
+
+/// Divides x by its norm, also where squares would overflow. Leaves x unchanged if its norm is 1.
+inline void normalise(std::vector<double>& x) {
+  if (std::abs(dot(x.data(), x.data(), std::ssize(x)) - 1) < 1e-14) {
+    return;
+  }
+  double largest = 0;
+  for (const double value : x) largest = std::max(largest, std::abs(value));
+  scale_by(x.data(), 1 / largest, std::ssize(x));
+  scale_to_unit(x.data(), std::ssize(x));
+}
+
+/// A point x of the unit sphere with its outputs d, which are updated together. In a hard state (q
+/// = 0) all d_i stay positive.
+struct GibbsState {
+  GibbsState() = default;  ///< For reading a file.
+  GibbsState(const Cone& cone, std::span<const double> start, bool is_hard)
+      : hard(is_hard), x(static_cast<std::size_t>(cone.stride()), 0.0) {
+    std::copy_n(start.begin(), cone.rank(), x.begin());
+    normalise(x);
+    if (cone.rank() == 1) x[0] = std::copysign(1.0, x[0]);  // All chains share these two points.
+    prepare(cone);
+  }
+
+  /// Computes the rest from x, which in a hard state lies inside.
+  void prepare(const Cone& cone) {
+    d.assign(static_cast<std::size_t>(cone.output_stride()), 0.0);
+    cone.outputs(x.data(), d.data());
+    next_d = d;
+    remember();
+  }
+
+  /// Returns the next direction across x, r > 1. When a new block is made, x is scaled to norm 1
+  /// and its outputs are recomputed.
+  ///
+  /// A z nearly along the position has a short part across, mostly rounding. This does not depend
+  /// on where that part points, so that dropping such a z changes no law.
+  [[nodiscard]] RandomDirections::Direction next_direction(const Cone& cone, RandomEngine& engine) {
+    RandomDirections::Direction z{};
+    do {
+      if (directions.used_up()) {
+        normalise(x);
+        directions.make(cone, engine, x.data(), d.data());
+        bring_inside(cone);
+      }
+      z = directions.take(cone, x.data());
+    } while (!(z.across > 1e-3 * std::abs(z.along)));
+    return z;
+  }
+
+  /// Computes the outputs of the place that `to` = draw() leads to, p the outputs of z; x is
+  /// unchanged. In a hard state rounding may put a point from the very end of its interval outside:
+  /// then another is drawn. Returns false, with d unchanged, if none is inside.
+  template <class DrawMove>
+  bool try_outputs(std::ptrdiff_t points, const double* p, DrawMove&& draw, GibbsMove& to) {
+    for (int trial = 0; trial < 20; ++trial) {
+      to = draw();
+      const double smallest =
+          combine_smallest(next_d.data(), to.of_b, d.data(), to.of_z, p, points);
+      if (!hard || smallest > 0) {
+        d.swap(next_d);
+        return true;
+      }
+    }
+    ++repairs;
+    return false;
+  }
+
+  /// Moves to the opposite point.
+  void flip() {
+    for (double& value : x) value = -value;
+    for (double& value : d) value = -value;
+  }
+
+  /// Recomputes norm and outputs from the coordinates.
+  void settle(const Cone& cone) {
+    normalise(x);
+    cone.outputs(x.data(), d.data());
+    bring_inside(cone);
+  }
+
+  /// Repairs a hard state with recomputed outputs: if drift has led it outside version space, moves
+  /// it back, no further than needed, towards the last place known to be inside.
+  void bring_inside(const Cone& cone) {
+    if (!hard) {
+      return;
+    }
+    const std::ptrdiff_t m = cone.points();
+    if (count_errors(d.data(), m) > 0) {
+      ++repairs;
+      double share = 0x1p-52;
+      for (std::ptrdiff_t i = 0; i < m; ++i) {
+        const double depth = -d[i];
+        if (depth >= 0) share = std::max(share, depth / (inside_d[i] + depth));
+      }
+      do {
+        share = std::min(1.0, 2 * share);
+        combine(x.data(), 1 - share, x.data(), share, inside.data(), std::ssize(x));
+        normalise(x);
+        cone.outputs(x.data(), d.data());
+      } while (share < 1 && count_errors(d.data(), m) > 0);
+      if (share == 1) {
+        x = inside;
+        d = inside_d;
+      }
+    }
+    remember();
+  }
+
+  /// Records this place as the last known to be inside.
+  void remember() {
+    inside = x;
+    inside_d = d;
+  }
+
+  bool hard = false;
+  std::uint64_t repairs = 0;
+  RandomDirections directions{32};
+  std::vector<double> x;  ///< `stride()` long.
+  std::vector<double> d;  ///< `output_stride()` long.
+  std::vector<double> next_d;
+  std::vector<double> inside;
+  std::vector<double> inside_d;
 };
 
 }}}  // namespace bpm::detail

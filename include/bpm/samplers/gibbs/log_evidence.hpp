@@ -13,7 +13,7 @@
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
-#include "bpm/samplers/gibbs/gibbs_state.hpp"
+#include "bpm/samplers/gibbs/gibbs_line.hpp"
 #include "bpm/samplers/gibbs/gibbs_step.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
@@ -71,12 +71,10 @@ class GibbsAnnealing {
   static constexpr double smallest_share = 1e-12;
 
   /// Starts uniformly on the sphere, the law of share 1.
-  GibbsAnnealing(const Cone& cone, RandomEngine engine)
-      : cone_(cone),
-        engine_(engine),
-        x_(static_cast<std::size_t>(cone.stride()), 0.0),
-        d_(static_cast<std::size_t>(cone.output_stride()), 0.0) {
-    Ziggurat::instance().fill(x_.data(), cone.rank(), engine_);
+  GibbsAnnealing(const Cone& cone, RandomEngine engine) : cone_(cone), engine_(engine) {
+    std::vector<double> x(static_cast<std::size_t>(cone.stride()), 0.0);
+    Ziggurat::instance().fill(x.data(), cone.rank(), engine_);
+    state_ = GibbsState(cone, x, false);
   }
 
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
@@ -129,13 +127,13 @@ class GibbsAnnealing {
   static constexpr double most_variance = 0.4;
 
   void step() {
-    const auto z = directions_.next(cone_, x_, d_.data(), engine_, [] {});
-    circle_.cut(d_.data(), z.outputs, cone_.points(), z.norms);
+    const auto z = state_.next_direction(cone_, engine_);
+    circle_.cut(state_.d.data(), z, cone_.points());
     const CirclePoint point = circle_.draw(penalty_, engine_);
-    const double of_z = point.sine / z.norms.across;
-    const double of_b = point.cosine - of_z * z.norms.along;
-    combine(x_.data(), of_b, x_.data(), of_z, z.vector, std::ssize(x_));
-    combine(d_.data(), of_b, d_.data(), of_z, z.outputs, cone_.points());
+    const double of_z = point.sine / z.across;
+    const double of_b = point.cosine - of_z * z.along;
+    combine(state_.x.data(), of_b, state_.x.data(), of_z, z.vector, cone_.stride());
+    combine(state_.d.data(), of_b, state_.d.data(), of_z, z.outputs, cone_.points());
     ++steps_;
   }
 
@@ -143,9 +141,7 @@ class GibbsAnnealing {
   RandomEngine engine_;
   GibbsPenalty penalty_;
   GibbsCircle circle_;
-  GibbsDirections directions_;
-  std::vector<double> x_;
-  std::vector<double> d_;
+  GibbsState state_;
   std::uint64_t steps_ = 0;
 };
 

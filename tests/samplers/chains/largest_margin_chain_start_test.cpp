@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/samplers/chains/chain_start.hpp"
+#include "bpm/samplers/chains/largest_margin.hpp"
 
 #include <algorithm>
 #include <cmath>

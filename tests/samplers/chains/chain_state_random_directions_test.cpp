@@ -20,14 +20,14 @@ TEST_CASE("tangent directions: orthonormal to the position, outputs their own, i
     b = unit(b);
     Numbers d(static_cast<std::size_t>(cone.output_stride()), 0.0);
     cone.outputs(b.data(), d.data());
-    bpm::detail::TangentDirections directions;
+    bpm::detail::RandomDirections directions(16);
     bpm::RandomEngine engine(2);
     Numbers v(b.size());
     Numbers nu(d.size(), 0.0);
     double off = 0;
     std::vector<Numbers> moments;
     for (int n = 0; n < 20'000; ++n) {
-      directions.next(cone, engine, b.data(), d.data(), v.data(), nu.data());
+      directions.tangent(cone, engine, b.data(), d.data(), v.data(), nu.data());
       off = std::max({off, std::abs(inner(b, v)), std::abs(norm_of(v) - 1)});
       for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
         off = std::max(off,

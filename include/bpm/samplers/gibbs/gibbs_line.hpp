@@ -10,12 +10,14 @@
 #include <numbers>
 #include <vector>
 
+#include "bpm/core/lanes.hpp"
 #include "bpm/core/normal.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 
 /// \file
-/// The normal law on an interval, accurate also far out in both tails, and the chi law.
+/// Steps of a kernel Gibbs sampler along a line in the flat space: the normal law on an interval,
+/// accurate also far out in both tails, the chi law, and the pieces between planes.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -159,6 +161,167 @@ class GibbsPenalty {
  private:
   double beta_ = 0;
   std::vector<double> powers_;
+};
+
+struct Extremes {
+  double smallest = std::numeric_limits<double>::infinity();
+  double largest = -std::numeric_limits<double>::infinity();
+
+  void include(double value) {
+    smallest = value < smallest ? value : smallest;
+    largest = value > largest ? value : largest;
+  }
+};
+
+/// Returns the extremes of p_i / d_i, i < count; all d_i > 0.
+[[nodiscard]] inline Extremes ratio_extremes(const double* p, const double* d,
+                                             std::ptrdiff_t count) {
+  Extremes result;
+  std::ptrdiff_t i = 0;
+#if defined(BPM_DETAIL_VECTOR_TYPES)
+  constexpr int width = lane_count<double>;
+  if (count >= width) {
+    Lanes<double> smallest = load_lanes(p) / load_lanes(d);
+    Lanes<double> largest = smallest;
+    for (i = width; i + width <= count; i += width) {
+      const Lanes<double> ratio = load_lanes(p + i) / load_lanes(d + i);
+      smallest = ratio < smallest ? ratio : smallest;
+      largest = ratio > largest ? ratio : largest;
+    }
+    for (int l = 0; l < width; ++l) {
+      result.include(smallest[l]);
+      result.include(largest[l]);
+    }
+  }
+#endif
+  for (; i < count; ++i) result.include(p[i] / d[i]);
+  return result;
+}
+
+// The law of a Gibbs step along a training feature s in the flat space: of w = rho b, the
+// component a = <w, s> / norm(s) is replaced. Outputs on the line are rho d_i + (x - a) p_i /
+// norm(s) where d are those of b and p those of s: functions take a as `at`, and rho norm(s) as
+// `scale`.
+
+/// A drawn place on the line and the mean of its law.
+struct LinePoint {
+  double place;
+  double mean;
+};
+
+/// Draws from the standard normal law on the interval without errors; all d_i > 0. Since s is the
+/// normal of a plane, the interval lies right of 0.
+[[nodiscard]] LinePoint point_of_free_line(const double* d, const double* p, std::ptrdiff_t points,
+                                           double at, double scale, NormalDraws& normal,
+                                           Random64 auto& engine) {
+  const Extremes ratios = ratio_extremes(p, d, points);
+  const double low = std::max(0.0, at - scale / ratios.largest);
+  const double high =
+      ratios.smallest < 0 ? at - scale / ratios.smallest : std::numeric_limits<double>::infinity();
+  if (!(low < high)) {
+    return {at, at};
+  }
+  return {truncated_normal(low, high, normal, engine), normal_piece(low, high).mean};
+}
+
+/// The line cut by all planes into pieces with a constant number of errors each.
+class GibbsPieces {
+ public:
+  /// Draws a place. Cost: O(m log m).
+  [[nodiscard]] LinePoint draw(const double* d, const double* p, std::ptrdiff_t points, double at,
+                               double scale, const GibbsPenalty& penalty, NormalDraws& normal,
+                               Random64 auto& engine) {
+    cut(d, p, points, at, scale);
+    weigh(penalty);
+    double total = 0;
+    double mean = 0;
+    for (Piece& piece : pieces_) {
+      piece.weight = std::exp(piece.log_weight - heaviest_);
+      total += piece.weight;
+      mean += piece.weight * piece.mean;
+    }
+    double target = total * uniform_unit(engine);
+    const Piece* chosen = pieces_.data();
+    for (const Piece& piece : pieces_) {
+      if (piece.weight > 0) chosen = &piece;
+      if (target < piece.weight) break;
+      target -= piece.weight;
+    }
+    return {truncated_normal(chosen->low, chosen->high, normal, engine), mean / total};
+  }
+
+ private:
+  struct Piece {
+    double low;
+    double high;
+    std::ptrdiff_t errors;
+    double penalty;
+    double log_weight;
+    double mean;
+    double weight;
+  };
+
+  void cut(const double* d, const double* p, std::ptrdiff_t points, double at, double scale) {
+    cuts_.clear();
+    std::ptrdiff_t errors = 0;  // Errors at -infinity.
+    for (std::ptrdiff_t i = 0; i < points; ++i) {
+      const double place = at - scale * (d[i] / p[i]);
+      if (std::isfinite(place)) {
+        cuts_.add(place, p[i] < 0);
+        errors += p[i] > 0 ? 1 : 0;
+      } else {
+        errors += d[i] > 0 ? 0 : 1;  // Parallel to the line.
+      }
+    }
+    cuts_.sort();
+    pieces_.clear();
+    double low = -std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k <= cuts_.size(); ++k) {
+      const double high =
+          k < cuts_.size() ? cuts_.place(k) : std::numeric_limits<double>::infinity();
+      // Shorter pieces are rounding errors; see GibbsCircle.
+      if (high - low > 1e-14 * (1 + std::min(std::abs(low), std::abs(high)))) {
+        pieces_.push_back({low, high, errors, 0, 0, 0, 0});
+      }
+      if (k < cuts_.size()) errors += cuts_.change(k);
+      low = high;
+    }
+  }
+
+  /// Computes log weights. A piece weighs at most exp(-beta errors) times the density's fall to it;
+  /// its mass is evaluated only if that matters compared with the piece of the largest bound.
+  void weigh(const GibbsPenalty& penalty) {
+    std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
+    for (const Piece& piece : pieces_) fewest = std::min(fewest, piece.errors);
+    Piece* first = pieces_.data();
+    for (Piece& piece : pieces_) {
+      const double nearest = piece.low > 0 ? piece.low : std::min(piece.high, 0.0);
+      piece.penalty = penalty.beta() * static_cast<double>(piece.errors - fewest);
+      piece.log_weight = -piece.penalty - nearest * nearest / 2;
+      if (piece.log_weight > first->log_weight) first = &piece;
+    }
+    heaviest_ = -std::numeric_limits<double>::infinity();
+    evaluate(*first);
+    for (Piece& piece : pieces_) {
+      if (&piece != first) evaluate(piece);
+    }
+  }
+
+  void evaluate(Piece& piece) {
+    constexpr double negligible = 45;
+    if (piece.log_weight < heaviest_ - negligible) {
+      piece.log_weight = -std::numeric_limits<double>::infinity();
+      return;
+    }
+    const NormalPiece normal = normal_piece(piece.low, piece.high);
+    piece.log_weight = normal.log_mass - piece.penalty;
+    piece.mean = normal.mean;
+    heaviest_ = std::max(heaviest_, piece.log_weight);
+  }
+
+  GibbsCuts cuts_;
+  std::vector<Piece> pieces_;
+  double heaviest_ = 0;
 };
 
 }}}  // namespace bpm::detail

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/samplers/gibbs/gibbs_state.hpp"
+#include "bpm/samplers/gibbs/gibbs_step.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "bpm/core/random.hpp"
 #include "catch.hpp"
 #include "gibbs_problems.hpp"
 
+using bpm::detail::GibbsMove;
 using bpm::detail::GibbsState;
 using sampler_tests::orthant_cone;
 
@@ -81,14 +81,22 @@ TEST_CASE("moves that would leave are drawn again, and given up after some trial
   state.remember();
   const std::vector<double> p(static_cast<std::size_t>(cone.output_stride()), -1.0);
   int calls = 0;
-  CHECK(state.try_outputs(2, p.data(), [&] {
+  GibbsMove to{};
+  const auto inside_at_last = [&]() -> GibbsMove {
     ++calls;
-    return std::pair(1.0, calls < 4 ? 5.0 : 0.25);
-  }));
+    return {1.0, calls < 4 ? 5.0 : 0.25, 0, 0};
+  };
+  CHECK(state.try_outputs(2, p.data(), inside_at_last, to));
+  CHECK(to.of_z == 0.25);
   CHECK(calls == 4);
   CHECK(state.repairs == 0);
   CHECK(std::abs(state.d[0] - (std::sqrt(0.5) - 0.25)) < 1e-15);
-  CHECK_FALSE(state.try_outputs(2, p.data(), [] { return std::pair(1.0, 5.0); }));
+  CHECK_FALSE(state.try_outputs(
+      2, p.data(),
+      [] {
+        return GibbsMove{1.0, 5.0, 0, 0};
+      },
+      to));
   CHECK(state.repairs == 1);
   CHECK(std::abs(state.d[0] - (std::sqrt(0.5) - 0.25)) < 1e-15);
 }
@@ -109,9 +117,11 @@ TEST_CASE("a move takes the outputs with it, at every length, and is made where 
     }
     state.next_d.push_back(77.0);
     const bool inside = *std::min_element(sums.begin(), sums.end()) > 0;
-    CHECK(state.try_outputs(m, p.data(), [] { return std::pair(0.5, -2.0); }) == inside);
+    const auto draw = [] { return GibbsMove{0.5, -2.0, 0, 0}; };
+    GibbsMove to{};
+    CHECK(state.try_outputs(m, p.data(), draw, to) == inside);
     state.hard = false;
-    if (!inside) CHECK(state.try_outputs(m, p.data(), [] { return std::pair(0.5, -2.0); }));
+    if (!inside) CHECK(state.try_outputs(m, p.data(), draw, to));
     for (std::size_t i = 0; i < sums.size(); ++i) CHECK(std::abs(state.d[i] - sums[i]) < 1e-14);
     CHECK(state.d.back() == 77.0);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/samplers/gibbs/gibbs_normal.hpp"
+#include "bpm/samplers/gibbs/gibbs_line.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 #include "bpm/core/normal.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/samplers/gibbs/gibbs_state.hpp"
+#include "bpm/samplers/gibbs/gibbs_step.hpp"
 #include "catch.hpp"
 #include "statistics.hpp"
 

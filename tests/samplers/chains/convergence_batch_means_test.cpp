@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Listed sums, and an autoregression whose mean has a known variance.
-#include "bpm/samplers/chains/chain_report.hpp"
+#include "bpm/samplers/chains/convergence.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bpm/core/random.hpp"
+#include "bpm/samplers/chains/chain_report.hpp"
 #include "catch.hpp"
 
 using bpm::detail::BatchMeans;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/bounds/classifier_bounds.hpp"
+#include "bpm/bounds/gibbs_bound.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
