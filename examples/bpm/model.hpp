@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "bpm/decision/rejection.hpp"
+#include "bpm/decision/scores.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_settings.hpp"

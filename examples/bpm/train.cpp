@@ -11,8 +11,8 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/evaluation.hpp"
+#include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "commands.hpp"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bpm/bounds/classifier_bounds.hpp"
-#include "bpm/decision/certified_risk.hpp"
+#include "bpm/decision/rejection.hpp"
 #include "bpm/machine/certificate.hpp"
 #include "catch.hpp"
 #include "data.hpp"

@@ -19,7 +19,7 @@
 #include "bpm/bounds/vote_bound.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/decision/scores.hpp"
+#include "bpm/decision/votes.hpp"
 #include "bpm/gaussian_process/ensembles/posterior_ensemble.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bpm/decision/scores.hpp"
+#include "bpm/decision/votes.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/kernel_values/gram.hpp"

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "bpm/core/target.hpp"
-#include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/kernel_values/origin.hpp"
 #include "bpm/kernels/dot_product.hpp"

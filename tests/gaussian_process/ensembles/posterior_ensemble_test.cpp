@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "bpm/core/random.hpp"
-#include "bpm/decision/scores.hpp"
+#include "bpm/decision/votes.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
