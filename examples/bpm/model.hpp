@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bpm/decision/scores.hpp"
-#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"

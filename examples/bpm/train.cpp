@@ -14,7 +14,7 @@
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "commands.hpp"
 #include "common/chain_check.hpp"
 #include "common/interrupt.hpp"

@@ -18,8 +18,7 @@
 #include "bpm/kernel_values/byte_panels.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/panels.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 
 namespace {
 

@@ -26,7 +26,7 @@
 #include "bpm/gaussian_process/orthant/orthant_probability.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/version_space/version_space.hpp"
 #include "common/even_odd.hpp"

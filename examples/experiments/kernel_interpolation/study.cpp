@@ -10,7 +10,7 @@
 #include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm_examples {

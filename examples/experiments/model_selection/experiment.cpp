@@ -19,8 +19,7 @@
 #include "bpm/gaussian_process/selection/nlopt_search.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/version_space/version_space.hpp"
 #include "common/machine_info.hpp"
 

@@ -19,7 +19,6 @@
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/coefficients.hpp"
 

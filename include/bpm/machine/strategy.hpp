@@ -14,7 +14,7 @@
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"

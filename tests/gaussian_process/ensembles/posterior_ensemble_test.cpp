@@ -17,7 +17,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/decision/votes.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 
