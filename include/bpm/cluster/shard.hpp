@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"

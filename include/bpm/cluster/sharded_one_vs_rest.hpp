@@ -19,7 +19,6 @@
 #include "bpm/cluster/shard.hpp"
 #include "bpm/cluster/sharded_run.hpp"
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/kernels/kernel.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/version_space/cone.hpp"
 

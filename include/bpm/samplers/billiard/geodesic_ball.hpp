@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "bpm/core/members.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
