@@ -16,7 +16,7 @@
 
 #include "bpm/core/target.hpp"
 #include "bpm/decision/scores.hpp"
-#include "bpm/kernel_values/origin.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/vector_kernels.hpp"

@@ -106,9 +106,7 @@ template <class Kernel, class Sampler, InputSet I>
     ask.bytes = ByteInputs<I>;
     ask.inputs = PreparedInputs<I>::bytes_needed(inputs, !origin_of(kernel, inputs).empty());
     if constexpr (SparseInputs<I>) ask.scatter_bytes = PreparedInputs<I>::scattered_bytes(inputs);
-    ask.packed_bytes = [&](std::size_t count) {
-      return PreparedColumns<I>::bytes_needed(inputs, count);
-    };
+    ask.packed_bytes = [&](std::size_t count) { return packed_bytes(inputs, count); };
     if constexpr (may_be_linear<Kernel, I>) {
       if (linear_form(kernel)) {
         ask.features = static_cast<std::size_t>(LinearRows<I>::weight_length(inputs.cols()));

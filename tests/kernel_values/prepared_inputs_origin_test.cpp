@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernel_values/origin.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
