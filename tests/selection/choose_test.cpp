@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/decision/rejection.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/vector_kernels.hpp"
