@@ -4,7 +4,6 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <numbers>
 #include <vector>
