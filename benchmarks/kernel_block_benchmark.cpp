@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "bpm/kernel_values/blocks.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "digit_data.hpp"
 #include "floor.hpp"
 

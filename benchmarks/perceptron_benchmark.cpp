@@ -9,7 +9,8 @@
 
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/version_space.hpp"

@@ -4,7 +4,8 @@
 #include <concepts>
 #include <cstdint>
 
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "digit_data.hpp"

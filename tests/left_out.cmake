@@ -2,7 +2,7 @@
 # What sanitizers leave out, and why; the run prints it. Names are files without `_test.cpp`.
 
 # Without an entry an area is left out of the thread sanitizer's build: these files run on several threads.
-bpm_under_threads(core parallel_thread_pool parallel progress)
+bpm_under_threads(core progress_thread_pool progress_parallel progress)
 bpm_under_threads(samplers perceptron/draw_pieces_ordered_delivery perceptron/permuted_perceptron
                   perceptron/permuted_perceptron_control perceptron/permuted_perceptron_options
                   perceptron/windowed_perceptron perceptron/draw_pieces billiard/billiard)

@@ -14,7 +14,8 @@
 #include "bpm/core/normal.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "common/even_odd.hpp"
 
 /// \file

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bpm/core/progress.hpp"
-#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "data.hpp"
 #include "model.hpp"

@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "bpm/decision/rejection.hpp"
-#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/decision/scores.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
-#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/kernels/compose.hpp"
 
 namespace bpm_examples {
 

@@ -11,10 +11,10 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/evaluation.hpp"
+#include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "commands.hpp"
 #include "common/chain_check.hpp"
 #include "common/interrupt.hpp"

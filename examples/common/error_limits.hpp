@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "bpm/decision/certified_risk.hpp"
+#include "bpm/decision/rejection.hpp"
 
 namespace bpm_examples {
 

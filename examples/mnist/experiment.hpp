@@ -8,8 +8,8 @@
 
 #include "bpm/core/progress.hpp"
 #include "bpm/data/source.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "bpm/bounds/gibbs_bound.hpp"
-#include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/evaluation.hpp"
+#include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"

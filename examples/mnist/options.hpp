@@ -10,9 +10,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
-#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 #include "common/mnist_data.hpp"
 #include "common/options.hpp"

@@ -14,8 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/decision/rejection.hpp"
-#include "bpm/decision/scores.hpp"
+#include "bpm/decision/evaluation.hpp"
 #include "common/chain_check.hpp"
 #include "common/digest.hpp"
 #include "common/error_limits.hpp"

@@ -19,7 +19,7 @@
 #include "bpm/images/gradient_features.hpp"
 #include "bpm/images/image_shape.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/classifier.hpp"
 
 /// \file

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/class_probabilities.hpp"
 #include "bpm/decision/evaluation.hpp"
+#include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/images/gradient_features.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"

@@ -28,7 +28,6 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
-#include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/rejection.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/images/deformation.hpp"

@@ -10,6 +10,7 @@
 
 #include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/bounds/vote_bound.hpp"
+#include "bpm/decision/evaluation.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/machine.hpp"
 #include "bpm/machine/certificate.hpp"

@@ -10,7 +10,7 @@
 
 #include "bpm/core/normal.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/decision/certified_risk.hpp"
+#include "bpm/decision/rejection.hpp"
 #include "catch.hpp"
 
 using Catch::Matchers::ContainsSubstring;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bpm/core/random.hpp"
-#include "bpm/decision/scores.hpp"
+#include "bpm/decision/votes.hpp"
 #include "catch.hpp"
 
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bpm/core/random.hpp"
+#include "bpm/decision/evaluation.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/selection/automatic_boundary.hpp"

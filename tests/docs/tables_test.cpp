@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "bpm/bounds/gibbs_bound.hpp"
-#include "bpm/decision/certified_risk.hpp"
+#include "bpm/decision/evaluation.hpp"
+#include "bpm/decision/rejection.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "catch.hpp"
 #include "common/error_limits.hpp"

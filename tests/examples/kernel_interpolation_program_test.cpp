@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bpm/bounds/gibbs_bound.hpp"
-#include "bpm/decision/certified_risk.hpp"
+#include "bpm/decision/rejection.hpp"
 #include "catch.hpp"
 #include "program_test.hpp"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bpm/bounds/gibbs_bound.hpp"
-#include "bpm/decision/certified_risk.hpp"
+#include "bpm/decision/rejection.hpp"
 #include "bpm/machine/certificate.hpp"
 #include "catch.hpp"
 #include "data.hpp"

@@ -13,7 +13,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "common/drawn_digits.hpp"
 #include "networks/data.hpp"

@@ -11,7 +11,7 @@
 
 #include "bpm/core/random.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "networks/interpolator.hpp"
 #include "networks/network.hpp"

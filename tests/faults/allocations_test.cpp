@@ -70,7 +70,7 @@ struct std::allocator<nlohmann::ordered_json> : faults::JsonAllocator<nlohmann::
 #include "bpm/data/idx.hpp"
 #include "bpm/data/svmlight.hpp"
 #include "bpm/data/table.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"

@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "same_bits.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 
 namespace {

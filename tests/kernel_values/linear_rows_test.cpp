@@ -10,7 +10,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"
 
@@ -42,21 +41,20 @@ long column_bits_that_differ(const Kernel& kernel, const I& inputs, std::size_t 
   const auto all = static_cast<std::ptrdiff_t>(column_count);
   bpm::RowMatrix<Scalar> expected(11, all);
   bpm::detail::kernel_block(kernel, x, rows, x, points, expected.data(), all, scratch);
-  bpm::detail::PreparedColumns<I> columns;
+  bpm::detail::ReadyColumns<Scalar> columns;
   // Used before for more, and for fewer: what was there must not matter.
   const auto others = random_points(column_count + 70, x.size(), 3);
-  columns.assign(x, others, pack);
-  columns.assign(x, std::span(others).first(1), pack);
-  columns.assign(x, points, pack);
-  CHECK(columns.is_packed() == (pack && bpm::DenseInputs<I>));
-  CHECK(&columns.inputs() == &x);
-  CHECK(std::ranges::equal(columns.points(), points));
+  bpm::detail::make_ready(x, others, pack, columns);
+  bpm::detail::make_ready(x, std::span(others).first(1), pack, columns);
+  bpm::detail::make_ready(x, points, pack, columns);
+  CHECK(columns.packed == (pack && bpm::DenseInputs<I>));
+  CHECK(std::ranges::equal(columns.points, points));
   long count = 0;
-  for (std::ptrdiff_t first = 0; first < all; first += bpm::detail::PreparedColumns<I>::step) {
+  for (std::ptrdiff_t first = 0; first < all; first += bpm::detail::column_step) {
     for (const std::ptrdiff_t wanted : {all - first, std::min<std::ptrdiff_t>(all - first, 5)}) {
       bpm::RowMatrix<Scalar> values = bpm::RowMatrix<Scalar>::Constant(12, wanted + 2, Scalar{-9});
       const std::uint64_t before = scratch.evaluations;
-      bpm::detail::kernel_block(kernel, x, rows, columns, first, wanted, values.data(),
+      bpm::detail::kernel_block(kernel, x, rows, x, columns, first, wanted, values.data(),
                                 values.cols(), scratch);
       CHECK(scratch.evaluations - before == static_cast<std::uint64_t>(11 * wanted));
       count +=
@@ -111,8 +109,7 @@ TEST_CASE("inputs that are not dense are listed, not packed", "[kernels]") {
   const bpm::SparseRowMatrix<double> sparse =
       test_support::holey_inputs<double>(50, 21, 1).sparseView();
   CHECK(column_bits_that_differ(bpm::Polynomial(5, 0.1), sparse, 130) == 0);
-  using Sparse = bpm::detail::PreparedColumns<bpm::SparseRowMatrix<double>>;
-  CHECK(Sparse::bytes_needed(sparse, 1000) == 0);
+  CHECK(bpm::detail::packed_bytes(sparse, 1000) == 0);
   const std::vector<std::string> words{"one", "three", "seventeen"};
   const auto kernel = [](const std::string& a, const std::string& b) {
     return static_cast<double>(std::min(a.size(), b.size()));
@@ -129,19 +126,24 @@ TEST_CASE("the bytes of packed columns are those that were told", "[kernels]") {
   const auto check = [](const auto& inputs) {
     using I = std::remove_cvref_t<decltype(inputs)>;
     const bpm::detail::PreparedInputs<I> x(inputs);
-    bpm::detail::PreparedColumns<I> columns;
-    CHECK(columns.bytes() == 0);
+    bpm::detail::ReadyColumns<bpm::detail::kernel_scalar_t<I>> columns;
+    const auto bytes_of_columns = [&] {
+      return static_cast<std::size_t>(columns.panels.size()) +
+             static_cast<std::size_t>(columns.norms.size()) *
+                 sizeof(bpm::detail::kernel_scalar_t<I>);
+    };
+    CHECK(bytes_of_columns() == 0);
     // Counts of whole panels and chunks.
     for (const std::size_t count : {64U, 256U, 512U}) {
       const auto points = random_points(count, x.size(), 5);
-      columns.assign(x, points, true);
-      CHECK(columns.bytes() == bpm::detail::PreparedColumns<I>::bytes_needed(inputs, count));
+      bpm::detail::make_ready(x, points, true, columns);
+      CHECK(bytes_of_columns() == bpm::detail::packed_bytes(inputs, count));
     }
     // Nothing allocated anew for fewer.
-    const std::size_t held = columns.bytes();
+    const std::size_t held = bytes_of_columns();
     const auto fewer = random_points(100, x.size(), 6);
-    columns.assign(x, fewer, true);
-    CHECK(columns.bytes() == held);
+    bpm::detail::make_ready(x, fewer, true, columns);
+    CHECK(bytes_of_columns() == held);
   };
   check(test_support::normal_inputs<float>(30, 21, 1));
   check(test_support::normal_inputs<double>(30, 64, 1));
@@ -153,18 +155,18 @@ TEST_CASE("a value near overflow is an error through prepared columns too", "[ke
   inputs.row(66) *= 1e4F;
   const bpm::detail::PreparedInputs<bpm::RowMatrix<float>> x(inputs);
   const auto points = test_support::first_points(70);
-  bpm::detail::PreparedColumns<bpm::RowMatrix<float>> columns;
-  columns.assign(x, points, true);
+  bpm::detail::ReadyColumns<float> columns;
+  bpm::detail::make_ready(x, points, true, columns);
   bpm::detail::BlockScratch<float> scratch;
   bpm::RowMatrix<float> values(70, 70);
   const auto block = [&](std::ptrdiff_t first, std::ptrdiff_t count) {
-    bpm::detail::kernel_block(bpm::Polynomial(5), x, points, columns, first, count, values.data(),
-                              70, scratch);
+    bpm::detail::kernel_block(bpm::Polynomial(5), x, points, x, columns, first, count,
+                              values.data(), 70, scratch);
   };
   CHECK_THROWS_WITH(block(0, 70),
                     Catch::Matchers::ContainsSubstring("kernel: k(x_66, x_66) is inf"));
   CHECK_THROWS_WITH(block(64, 6),
                     Catch::Matchers::ContainsSubstring("kernel: k(x_66, x_66) is inf"));
-  CHECK_NOTHROW(bpm::detail::kernel_block(bpm::Polynomial(5), x, std::span(points).first(60),
+  CHECK_NOTHROW(bpm::detail::kernel_block(bpm::Polynomial(5), x, std::span(points).first(60), x,
                                           columns, 0, 64, values.data(), 70, scratch));
 }

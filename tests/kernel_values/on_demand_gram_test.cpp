@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"
 

@@ -8,8 +8,7 @@
 #include <type_traits>
 
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"
 

@@ -9,8 +9,7 @@
 
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

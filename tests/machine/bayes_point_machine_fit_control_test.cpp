@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
@@ -54,11 +54,10 @@ TEST_CASE("the forecast adds up, and the budget chooses the strategy") {
   const bpm::MemoryForecast windowed = forecast();
   CHECK(windowed.strategy == bpm::Strategy::windowed);
   CHECK(windowed.kept_rows == 0);
-  const std::size_t columns = bpm::detail::PreparedColumns<bpm::RowMatrix<float>>::bytes_needed(
+  const std::size_t columns = bpm::detail::packed_bytes(
       inputs, bpm::PermutedPerceptron{}.memory_need({600, 1, 2, 4}).columns);
   // Of the matrix, each thread packs the columns of a tile.
-  const std::size_t of_tiles =
-      2 * bpm::detail::PreparedColumns<bpm::RowMatrix<float>>::bytes_needed(inputs, 256);
+  const std::size_t of_tiles = 2 * bpm::detail::packed_bytes(inputs, 256);
   CHECK(windowed.total() == dense.total() - 600 * 600 * sizeof(float) - of_tiles + columns);
   settings.memory = windowed.total();
   CHECK(forecast().strategy == bpm::Strategy::windowed);

@@ -12,8 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
 #include "hard.hpp"

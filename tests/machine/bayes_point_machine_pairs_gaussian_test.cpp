@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A Gaussian kernel on sparse inputs, with every sampler where all pairs are tested.
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "pair_checks.hpp"
 
 namespace {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A biased linear kernel, with every sampler where all pairs are tested.
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/dot_product.hpp"
+
+#include "bpm/kernels/vector_kernels.hpp"
 #include "pair_checks.hpp"
 
 namespace {

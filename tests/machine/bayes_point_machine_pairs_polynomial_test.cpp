@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A polynomial kernel, in float, with every sampler.
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "pair_checks.hpp"
 
 namespace {

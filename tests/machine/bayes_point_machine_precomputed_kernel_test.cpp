@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/one_vs_one.hpp"
 #include "bpm/selection/automatic_boundary.hpp"

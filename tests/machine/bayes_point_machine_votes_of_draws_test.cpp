@@ -7,8 +7,8 @@
 
 #include "bpm/bounds/vote_bound.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/decision/scores.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/decision/votes.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"

@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
-#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_warnings.hpp"

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/input_encoding.hpp"

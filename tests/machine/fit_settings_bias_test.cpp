@@ -8,8 +8,7 @@
 
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/selection/choose.hpp"
 #include "catch.hpp"

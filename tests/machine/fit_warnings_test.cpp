@@ -13,9 +13,8 @@
 #include <vector>
 
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
-#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"

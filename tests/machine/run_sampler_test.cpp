@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "bpm/core/random.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"

@@ -9,8 +9,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "same_bits.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "bpm/core/random.hpp"
 #include "bpm/decision/class_probabilities.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/selection/automatic_boundary.hpp"

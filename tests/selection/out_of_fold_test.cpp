@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"

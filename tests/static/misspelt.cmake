@@ -93,13 +93,13 @@ expect(".takes_label_noise" ".takes_noise" "'takes_noise'" ALONE)
 expect(".has_trials" ".has_trial" "'has_trial'" ALONE)
 
 # A method that has a machine of its own, without the header of that machine.
-expect_sentence(expectation_propagation "#include \"bpm/kernels/dot_product.hpp\"
+expect_sentence(expectation_propagation "#include \"bpm/kernels/vector_kernels.hpp\"
 #include \"bpm/machine/bayes_point_machine.hpp\"
 const bpm::BayesPointMachine<bpm::Linear, bpm::ExpectationPropagation> machine(bpm::Linear{});\n"
   "expectation propagation has a machine of its own: include" ALONE)
 
 # A search for the boundary without its header; a given boundary needs no search.
-set(narrow "#include \"bpm/kernels/dot_product.hpp\"
+set(narrow "#include \"bpm/kernels/vector_kernels.hpp\"
 #include \"bpm/machine/bayes_point_machine.hpp\"
 int fit(const bpm::RowMatrix<double>& inputs, const std::vector<int>& labels) {
   return bpm::BayesPointMachine(bpm::Linear{}BOUNDARY).fit(inputs, labels).predict(inputs)[0] +
@@ -116,7 +116,7 @@ endif()
 
 # Folds of what has no draws.
 expect_sentence(folds_of_expectation_propagation "#include \"bpm/gaussian_process/expectation_propagation/machine.hpp\"
-#include \"bpm/kernels/dot_product.hpp\"
+#include \"bpm/kernels/vector_kernels.hpp\"
 #include \"bpm/selection/cross_validate.hpp\"
 const bpm::RowMatrix<double> inputs(2, 2);
 const auto out = bpm::cross_validate(bpm::BayesPointMachine(bpm::Linear{}, bpm::ExpectationPropagation{}), inputs,
@@ -124,7 +124,7 @@ const auto out = bpm::cross_validate(bpm::BayesPointMachine(bpm::Linear{}, bpm::
   "folds are for machines that sample: expectation propagation chooses by its evidence")
 
 # Folds of what several processes run.
-expect_sentence(folds_of_ranks "#include \"bpm/kernels/dot_product.hpp\"
+expect_sentence(folds_of_ranks "#include \"bpm/kernels/vector_kernels.hpp\"
 #include \"bpm/selection/cross_validate.hpp\"
 struct Together : bpm::PermutedPerceptron {
   static constexpr bpm::SamplerTraits traits{.computes_blocks = true, .collective = true};
@@ -136,13 +136,13 @@ const auto out = bpm::cross_validate(bpm::BayesPointMachine(bpm::Linear{}, Toget
   "folds and choices are made by one process: give them a machine with a PermutedPerceptron")
 
 # The second argument is the sampler.
-expect_sentence(settings_second "#include \"bpm/kernels/dot_product.hpp\"
+expect_sentence(settings_second "#include \"bpm/kernels/vector_kernels.hpp\"
 #include \"bpm/machine/bayes_point_machine.hpp\"
 const bpm::BayesPointMachine machine(bpm::Linear{}, bpm::FitSettings{});\n"
   "settings are the third argument, after the sampler: BayesPointMachine(kernel, PermutedPerceptron{}, settings)")
 
 # A model has one precision.
-expect_sentence(other_precision "#include \"bpm/kernels/dot_product.hpp\"
+expect_sentence(other_precision "#include \"bpm/kernels/vector_kernels.hpp\"
 #include \"bpm/machine/bayes_point_machine.hpp\"
 void ask(const bpm::Classifier<bpm::Linear, bpm::RowMatrix<float>>& model, const Eigen::MatrixXd& inputs) {
   (void)model.predict(inputs);
@@ -168,13 +168,13 @@ void ask(const bpm::PosteriorClassifier<bpm::PrecomputedKernel, bpm::RowMatrix<d
 
 # A model that is none, or lacks the header that knows it.
 expect_sentence(stored_posterior "#include \"bpm/gaussian_process/expectation_propagation/machine.hpp\"
-#include \"bpm/kernels/dot_product.hpp\"
+#include \"bpm/kernels/vector_kernels.hpp\"
 #include \"bpm/storage/model_file.hpp\"
 void keep(const bpm::PosteriorClassifier<bpm::Linear, bpm::RowMatrix<double>>& model) { bpm::save(model, \"m\"); }\n"
   "models on disk are classifiers, and with bpm/storage/gaussian_process_file.hpp" ALONE)
 
 # What stays in the file is no model to load.
-expect_sentence(loaded_in_place "#include \"bpm/kernels/dot_product.hpp\"
+expect_sentence(loaded_in_place "#include \"bpm/kernels/vector_kernels.hpp\"
 #include \"bpm/storage/model_file.hpp\"
 const auto model =
     bpm::load<bpm::Mapped<bpm::Classifier<bpm::Linear, bpm::RowMatrix<float>>>>(std::filesystem::path(\"m\"));\n"
@@ -190,7 +190,7 @@ foreach(lacks settings state)
   else()
     set(of_settings "${members}")
   endif()
-  expect_sentence(stored_training_${lacks} "#include \"bpm/kernels/dot_product.hpp\"
+  expect_sentence(stored_training_${lacks} "#include \"bpm/kernels/vector_kernels.hpp\"
 #include \"bpm/samplers/billiard/billiard.hpp\"
 #include \"bpm/storage/training_file.hpp\"
 struct Mine : bpm::Billiard {
@@ -211,7 +211,7 @@ void keep(const Training& training) { bpm::save(training, \"m\"); }\n"
 endforeach()
 
 # A training is read with its training set.
-expect_sentence(loaded_training "#include \"bpm/kernels/dot_product.hpp\"
+expect_sentence(loaded_training "#include \"bpm/kernels/vector_kernels.hpp\"
 #include \"bpm/samplers/billiard/billiard.hpp\"
 #include \"bpm/storage/training_file.hpp\"
 using Training = bpm::Training<bpm::Linear, bpm::Billiard, bpm::RowMatrix<double>>;
@@ -244,7 +244,7 @@ foreach(case IN LISTS cases)
 endforeach()
 
 # An older standard is one error with its cure, and the end of it.
-foreach(header bpm.hpp kernels/radial.hpp machine/bayes_point_machine.hpp)
+foreach(header bpm.hpp kernels/vector_kernels.hpp machine/bayes_point_machine.hpp)
   try_source("#include \"bpm/${header}\"\n" -std=c++17)
   string(REGEX MATCHALL "error: " errors "${message}")
   list(LENGTH errors count)

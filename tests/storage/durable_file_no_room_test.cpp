@@ -14,7 +14,7 @@
 #include <type_traits>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/selection/automatic_boundary.hpp"

@@ -15,9 +15,8 @@
 
 #include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
-#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/selection/automatic_boundary.hpp"

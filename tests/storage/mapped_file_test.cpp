@@ -21,8 +21,7 @@
 
 #include "bpm/core/random.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/storage/durable_file.hpp"
 #include "bpm/storage/model_file.hpp"

@@ -19,9 +19,7 @@
 
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
-#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/one_vs_one.hpp"

@@ -17,7 +17,7 @@
 
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"

@@ -5,7 +5,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/images/gradient_features.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/storage/model_file.hpp"

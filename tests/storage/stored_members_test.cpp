@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/members.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"

@@ -22,8 +22,8 @@
 
 #include "bpm/core/random.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"

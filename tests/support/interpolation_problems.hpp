@@ -10,7 +10,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 
 /// \file
 /// Small data sets, and a solver as in a textbook to compare with.

@@ -18,8 +18,7 @@
 #include "bpm/kernel_values/byte_panels.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/panels.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 
 namespace {
 
@@ -59,11 +58,11 @@ RowMatrix<bpm::detail::kernel_scalar_t<I>> values(const Kernel& kernel, const I&
   bpm::detail::BlockScratch<Scalar> scratch;
   RowMatrix<Scalar> block(x.rows(), z.rows());
   bpm::detail::kernel_block(kernel, left, rows, right, cols, block.data(), block.cols(), scratch);
-  bpm::detail::PreparedColumns<I> columns;
-  columns.assign(right, cols, true);
+  bpm::detail::ReadyColumns<Scalar> columns;
+  bpm::detail::make_ready(right, std::span<const PointIndex>(cols), true, columns);
   RowMatrix<Scalar> packed(x.rows(), z.rows());
-  bpm::detail::kernel_block(kernel, left, rows, columns, 0, z.rows(), packed.data(), packed.cols(),
-                            scratch);
+  bpm::detail::kernel_block(kernel, left, rows, right, columns, 0, z.rows(), packed.data(),
+                            packed.cols(), scratch);
   check(block == packed, "packed columns give the same bits", size);
   return block;
 }

@@ -13,7 +13,7 @@
 
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"
 

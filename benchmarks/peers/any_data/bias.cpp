@@ -6,7 +6,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/decision/evaluation.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/selection/choose.hpp"
 
 namespace any_data {

@@ -15,8 +15,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/decision/class_probabilities.hpp"
 #include "bpm/decision/evaluation.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/selection/choose.hpp"
 #include "libsvm.hpp"
 

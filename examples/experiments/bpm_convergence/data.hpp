@@ -10,9 +10,8 @@
 
 #include "bpm/core/random.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 
 /// \file
 /// The data of S. Basu, "Empirical Results on the Generalization Capabilities and Convergence

@@ -14,8 +14,8 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/rejection.hpp"
+#include "bpm/decision/scores.hpp"
 #include "common/tasks.hpp"
 
 /// \file

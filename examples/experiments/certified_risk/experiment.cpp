@@ -7,7 +7,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/scores.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "common/machine_info.hpp"

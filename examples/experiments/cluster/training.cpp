@@ -17,7 +17,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/storage/training_file.hpp"

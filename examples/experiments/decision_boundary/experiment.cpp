@@ -13,7 +13,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "bpm/decision/scores.hpp"
+#include "bpm/decision/votes.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm_examples {

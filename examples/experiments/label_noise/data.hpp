@@ -16,7 +16,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "common/benchmark_sets.hpp"
 #include "common/mnist_data.hpp"
 #include "common/splits.hpp"

@@ -12,15 +12,14 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/decision/scores.hpp"
+#include "bpm/decision/votes.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/gaussian_process/interpolation/kernel_complexity.hpp"
 #include "bpm/gaussian_process/selection/grid_search.hpp"
 #include "bpm/gaussian_process/selection/nlopt_search.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/version_space/version_space.hpp"
 #include "common/machine_info.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "common/machine_info.hpp"
 #include "common/tasks.hpp"
 #include "networks/data.hpp"

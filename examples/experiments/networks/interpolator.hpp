@@ -8,8 +8,8 @@
 #include <span>
 
 #include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
-#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/kernel.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 
 /// \file
 /// The kernels of infinitely wide networks, and their interpolators.

@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "bpm/core/random.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "classifiers.hpp"
 #include "common/machine_info.hpp"
 #include "common/splits.hpp"

@@ -14,7 +14,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/data/table.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "common/mnist_data.hpp"
 
 /// \file

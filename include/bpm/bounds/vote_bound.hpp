@@ -10,7 +10,7 @@
 #include "bpm/bounds/gibbs_bound.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/decision/scores.hpp"
+#include "bpm/decision/votes.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 

@@ -20,7 +20,6 @@
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/cluster/draw_exchange.hpp"
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/machine/fingerprint.hpp"

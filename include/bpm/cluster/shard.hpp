@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
@@ -207,7 +207,7 @@ class Shard {
   struct Workspace {
     BlockScratch<Scalar> scratch;
     Buffer<Scalar> values;
-    PreparedColumns<I> columns;  ///< Points of the current block.
+    ReadyColumns<kernel_scalar_t<I>> columns;  ///< Points of the current block.
     std::vector<PointIndex> rows;
   };
 
@@ -226,7 +226,7 @@ class Shard {
     workspace.values.reserve_discarding(MistakenInputs<T>::depth * count);
     const std::span<const PointIndex> points(state_.order.data() + column,
                                              static_cast<std::size_t>(count));
-    workspace.columns.assign(gram_.inputs(), points, by_inner_products<Kernel, I>);
+    make_ready(gram_.inputs(), points, by_inner_products<Kernel, I>, workspace.columns);
     for (const auto& block : inputs.blocks()) {
       const std::int64_t begin = std::max(from, block.first);
       const std::int64_t end = block.first + block.count;
@@ -235,7 +235,8 @@ class Shard {
       std::iota(workspace.rows.begin(), workspace.rows.end(),
                 static_cast<PointIndex>(begin - block.first));
       kernel_block(kernel_, *block.prepared, std::span<const PointIndex>(workspace.rows),
-                   workspace.columns, 0, count, workspace.values.data(), count, workspace.scratch);
+                   gram_.inputs(), workspace.columns, 0, count, workspace.values.data(), count,
+                   workspace.scratch);
       for (std::int64_t e = begin; e < end; ++e) {
         state_.add(mistakes.updates(e), workspace.values.data() + (e - begin) * count, column,
                    count);

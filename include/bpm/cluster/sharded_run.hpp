@@ -15,7 +15,7 @@
 
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/cluster/shard.hpp"
-#include "bpm/core/parallel.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"

@@ -13,7 +13,7 @@
 #include <span>
 #include <utility>
 
-#include "bpm/core/members.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 
 /// \file

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -179,6 +180,25 @@ inline double scale_to_unit(double* x, std::ptrdiff_t length) {
 template <class T>
 inline void combine(T* out, T a, const T* x, T b, const T* y, std::ptrdiff_t length) {
   for (std::ptrdiff_t i = 0; i < length; ++i) out[i] = a * x[i] + b * y[i];
+}
+
+// Loops over numbers in the place of Eigen's expressions, each of which is a type that every user's
+// compiler reads. These keep Eigen's registers and its order of additions.
+
+inline void take_exponentials(double* values, Eigen::Index count) {
+  Eigen::Map<Eigen::ArrayXd> all(values, count);
+  all = all.exp();
+}
+[[nodiscard]] inline double sum_of(const double* values, Eigen::Index count) {
+  return Eigen::Map<const Eigen::ArrayXd>(values, count).sum();
+}
+[[nodiscard]] inline double dot_of(const double* a, const double* b, Eigen::Index count) {
+  using Numbers = Eigen::Map<const Eigen::ArrayXd>;
+  return (Numbers(a, count) * Numbers(b, count)).sum();
+}
+/// Sets `to`, which may be x or y, to a x + y.
+inline void set_sum(double* to, double a, const double* x, const double* y, Eigen::Index count) {
+  for (Eigen::Index c = 0; c < count; ++c) to[c] = multiply_add(a, x[c], y[c]);
 }
 
 }}}  // namespace bpm::detail

@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/lanes.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/scores.hpp"
 
 /// \file
@@ -49,6 +50,26 @@ namespace detail {
     const std::vector<Eigen::Ref<const Eigen::MatrixXd>>& outputs, std::span<const int> labels,
     std::span<const int> classes, bool with_offsets);
 }  // namespace detail
+
+/// Fits the slope with the smallest log loss on outputs at inputs that did not train (out-of-fold
+/// outputs: one slope for all folds), and with `with_offsets` an offset per column (for two classes
+/// only of the second) with a ridge of r / 2 sum b_c^2 on the sum of losses, where five-fold
+/// cross-validation over the rows chooses r = 1, 10, 100 or infinite. Targets are smoothed by one
+/// error in all n inputs: an input is of its class by (n + 1) / (n + 2), of the others, in equal
+/// parts, by the rest, so that outputs without an error have a finite slope. (Platt, 1999, smooths
+/// by the inputs of each class, which with many classes invents as many errors.) The loss is
+/// convex; s is found by bracketed Newton steps. Outputs that contradict the labels, or tell
+/// nothing, give the smallest slope, 1e-6 over the outputs' root mean square (of one column times
+/// sqrt 2; all zero: 1). Cost: some 30 n C exponentials; with offsets some 100 times.
+///
+/// Shapes are those of `log_losses`. \throws std::invalid_argument as `log_losses`, and on values
+/// that are not finite.
+[[nodiscard]] inline FittedSlope fit_slope(const Eigen::Ref<const Eigen::MatrixXd>& decision_values,
+                                           std::span<const int> labels,
+                                           std::span<const int> classes,
+                                           bool with_offsets = false) {
+  return detail::fit_slopes({decision_values}, labels, classes, with_offsets).front();
+}
 
 #if BPM_BODIES
 
@@ -367,32 +388,6 @@ BPM_INLINE std::vector<FittedSlope> fit_slopes(
 }
 
 }  // namespace detail
-#endif
-
-/// Fits the slope with the smallest log loss on outputs at inputs that did not train (out-of-fold
-/// outputs: one slope for all folds), and with `with_offsets` an offset per column (for two classes
-/// only of the second) with a ridge of r / 2 sum b_c^2 on the sum of losses, where five-fold
-/// cross-validation over the rows chooses r = 1, 10, 100 or infinite. Targets are smoothed by one
-/// error in all n inputs: an input is of its class by (n + 1) / (n + 2), of the others, in equal
-/// parts, by the rest, so that outputs without an error have a finite slope. (Platt, 1999, smooths
-/// by the inputs of each class, which with many classes invents as many errors.) The loss is
-/// convex; s is found by bracketed Newton steps. Outputs that contradict the labels, or tell
-/// nothing, give the smallest slope, 1e-6 over the outputs' root mean square (of one column times
-/// sqrt 2; all zero: 1). Cost: some 30 n C exponentials; with offsets some 100 times.
-///
-/// Shapes are those of `log_losses`. \throws std::invalid_argument as `log_losses`, and on values
-/// that are not finite.
-[[nodiscard]] BPM_INLINE FittedSlope
-fit_slope(const Eigen::Ref<const Eigen::MatrixXd>& decision_values, std::span<const int> labels,
-          std::span<const int> classes, bool with_offsets = false);
-
-#if BPM_BODIES
-
-BPM_INLINE FittedSlope fit_slope(const Eigen::Ref<const Eigen::MatrixXd>& decision_values,
-                                 std::span<const int> labels, std::span<const int> classes,
-                                 bool with_offsets) {
-  return detail::fit_slopes({decision_values}, labels, classes, with_offsets).front();
-}
 
 #endif
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <ranges>
@@ -17,6 +16,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/rejection.hpp"
+#include "bpm/decision/scores.hpp"
 
 /// \file
 /// Quality of predicted labels, scores and probabilities, measured by the true labels.
@@ -46,11 +46,6 @@ struct ClassScores {
 };
 
 namespace detail {
-
-/// Standard error of a share among `count` inputs.
-[[nodiscard]] inline double error_of_share(double share, double count) {
-  return std::sqrt(std::max(0.0, share * (1 - share)) / count);
-}
 
 inline void check_labels(std::span<const int> labels, std::span<const int> predicted,
                          std::string_view function) {
@@ -114,8 +109,15 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
 
 /// The confusion matrix over all labels that occur, true or predicted, sorted.
 /// Throws `std::invalid_argument` if the sizes differ or are zero. Cost O(n log n + n C + C^2).
-[[nodiscard]] BPM_INLINE ConfusionMatrix confusion_matrix(std::span<const int> labels,
-                                                          std::span<const int> predicted);
+[[nodiscard]] inline ConfusionMatrix confusion_matrix(std::span<const int> labels,
+                                                      std::span<const int> predicted) {
+  detail::check_labels(labels, predicted, "confusion_matrix");
+  std::vector<int> classes(labels.begin(), labels.end());
+  classes.insert(classes.end(), predicted.begin(), predicted.end());
+  std::sort(classes.begin(), classes.end());
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  return confusion_matrix(labels, predicted, classes);
+}
 
 /// Recall, precision and F1 of every class, in the order of the matrix. Throws
 /// `std::invalid_argument` unless the counts are square with one row per class. Cost O(C^2).
@@ -200,88 +202,7 @@ template <detail::Flags Positive>
   return area;
 }
 
-#if BPM_BODIES
-
-BPM_INLINE ConfusionMatrix confusion_matrix(std::span<const int> labels,
-                                            std::span<const int> predicted) {
-  detail::check_labels(labels, predicted, "confusion_matrix");
-  std::vector<int> classes(labels.begin(), labels.end());
-  classes.insert(classes.end(), predicted.begin(), predicted.end());
-  std::sort(classes.begin(), classes.end());
-  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  return confusion_matrix(labels, predicted, classes);
-}
-
-#endif
-
-namespace detail {
-
-/// Index of each label in `classes`. \throws std::invalid_argument as `log_losses`.
-[[nodiscard]] BPM_INLINE std::vector<Eigen::Index> class_indices(std::span<const int> labels,
-                                                                 std::span<const int> classes,
-                                                                 Eigen::Index rows,
-                                                                 Eigen::Index columns,
-                                                                 std::string_view function);
-
-/// P(class c | input i), from one or several columns.
-[[nodiscard]] inline double probability_at(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
-                                           Eigen::Index i, Eigen::Index c) {
-  if (probabilities.cols() > 1) return probabilities(i, c);
-  return c == 1 ? probabilities(i, 0) : 1 - probabilities(i, 0);
-}
-
-BPM_INLINE void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
-                                    std::string_view function);
-
-#if BPM_BODIES
-
-BPM_INLINE std::vector<Eigen::Index> class_indices(std::span<const int> labels,
-                                                   std::span<const int> classes, Eigen::Index rows,
-                                                   Eigen::Index columns,
-                                                   std::string_view function) {
-  check(rows > 0, function, "inputs", "are none, must be at least one");
-  check_size(function, "labels", labels.size(), rows, "one per input");
-  check(classes.size() >= 2 && std::adjacent_find(classes.begin(), classes.end(),
-                                                  std::greater_equal<>{}) == classes.end(),
-        function, "classes", "must be at least two, and ascend");
-  check_size(function, "columns", columns,
-             columns == 1 && classes.size() == 2 ? 1 : std::ssize(classes),
-             "one per class; of two classes one may do");
-  std::vector<Eigen::Index> indices(labels.size());
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto at = std::lower_bound(classes.begin(), classes.end(), labels[i]);
-    check(at != classes.end() && *at == labels[i], function, join("labels[", i, "]"), "is ",
-          labels[i], ", must be one of the given classes");
-    indices[i] = at - classes.begin();
-  }
-  return indices;
-}
-
-BPM_INLINE void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
-                                    std::string_view function) {
-  for (Eigen::Index c = 0; c < probabilities.cols(); ++c) {
-    for (Eigen::Index i = 0; i < probabilities.rows(); ++i) {
-      const double p = probabilities(i, c);
-      check(p >= 0 && p <= 1, function, "probabilities", "at (", i, ", ", c, ") are ", p,
-            ", must lie in [0, 1]");
-    }
-  }
-}
-
-#endif
-
-}  // namespace detail
-
 // Quality of class probabilities, measured by the true labels.
-
-/// -log p of each input's label, in nats; infinity where p is 0. `probabilities` is n x C, one
-/// column per class in the order of `classes`, or for two classes n x 1, those of the second. Cost
-/// O(n C).
-/// \throws std::invalid_argument without an input, if sizes disagree, on numbers outside [0, 1], on
-///         labels that are not among the classes, and on fewer than two or that do not ascend.
-[[nodiscard]] BPM_INLINE std::vector<double> log_losses(
-    const Eigen::Ref<const Eigen::MatrixXd>& probabilities, std::span<const int> labels,
-    std::span<const int> classes);
 
 /// The mean of `log_losses`. Shapes and errors are those of `log_losses`.
 [[nodiscard]] inline double log_loss(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
@@ -296,9 +217,7 @@ BPM_INLINE void check_probabilities(const Eigen::Ref<const Eigen::MatrixXd>& pro
 [[nodiscard]] inline double brier_score(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
                                         std::span<const int> labels, std::span<const int> classes) {
   const char* const f = "brier_score";
-  const auto index =
-      detail::class_indices(labels, classes, probabilities.rows(), probabilities.cols(), f);
-  detail::check_probabilities(probabilities, f);
+  const auto index = detail::checked_indices(probabilities, labels, classes, f);
   double sum = 0;
   for (std::size_t i = 0; i < index.size(); ++i) {
     for (std::size_t c = 0; c < classes.size(); ++c) {
@@ -321,52 +240,12 @@ struct ReliabilityBin {
 /// The reliability diagram: inputs by their largest probability (the first among equals), in `bins`
 /// parts of [0, 1] of equal width; 1 belongs to the last part.
 /// \throws std::invalid_argument as `log_losses`, and without bins.
-[[nodiscard]] BPM_INLINE std::vector<ReliabilityBin> reliability_diagram(
+[[nodiscard]] inline std::vector<ReliabilityBin> reliability_diagram(
     const Eigen::Ref<const Eigen::MatrixXd>& probabilities, std::span<const int> labels,
-    std::span<const int> classes, std::size_t bins = 15);
-
-/// The expected calibration error: |correct - probability|, averaged over the inputs of a
-/// reliability diagram. \throws std::invalid_argument where it has no input.
-[[nodiscard]] inline double calibration_error(std::span<const ReliabilityBin> diagram) {
-  double sum = 0;
-  double inputs = 0;
-  for (const ReliabilityBin& bin : diagram) {
-    const auto count = static_cast<double>(bin.inputs);
-    sum += count * std::abs(bin.correct - bin.probability);
-    inputs += count;
-  }
-  detail::check(inputs > 0, "calibration_error", "diagram", "has no input");
-  return sum / inputs;
-}
-
-#if BPM_BODIES
-
-BPM_INLINE std::vector<double> log_losses(const Eigen::Ref<const Eigen::MatrixXd>& probabilities,
-                                          std::span<const int> labels,
-                                          std::span<const int> classes) {
-  const char* const f = "log_losses";
-  const auto index =
-      detail::class_indices(labels, classes, probabilities.rows(), probabilities.cols(), f);
-  detail::check_probabilities(probabilities, f);
-  std::vector<double> losses(labels.size());
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    const auto row = static_cast<Eigen::Index>(i);
-    // log1p keeps the digits of a probability near one.
-    losses[i] = probabilities.cols() == 1 && index[i] == 0
-                    ? -std::log1p(-probabilities(row, 0))
-                    : -std::log(detail::probability_at(probabilities, row, index[i]));
-  }
-  return losses;
-}
-
-BPM_INLINE std::vector<ReliabilityBin> reliability_diagram(
-    const Eigen::Ref<const Eigen::MatrixXd>& probabilities, std::span<const int> labels,
-    std::span<const int> classes, std::size_t bins) {
+    std::span<const int> classes, std::size_t bins = 15) {
   const char* const f = "reliability_diagram";
   detail::check(bins > 0, f, "bins", "is 0, must be at least 1");
-  const auto index =
-      detail::class_indices(labels, classes, probabilities.rows(), probabilities.cols(), f);
-  detail::check_probabilities(probabilities, f);
+  const auto index = detail::checked_indices(probabilities, labels, classes, f);
   std::vector<ReliabilityBin> diagram(bins);
   for (std::size_t i = 0; i < index.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i);
@@ -393,6 +272,71 @@ BPM_INLINE std::vector<ReliabilityBin> reliability_diagram(
   return diagram;
 }
 
-#endif
+/// The expected calibration error: |correct - probability|, averaged over the inputs of a
+/// reliability diagram. \throws std::invalid_argument where it has no input.
+[[nodiscard]] inline double calibration_error(std::span<const ReliabilityBin> diagram) {
+  double sum = 0;
+  double inputs = 0;
+  for (const ReliabilityBin& bin : diagram) {
+    const auto count = static_cast<double>(bin.inputs);
+    sum += count * std::abs(bin.correct - bin.probability);
+    inputs += count;
+  }
+  detail::check(inputs > 0, "calibration_error", "diagram", "has no input");
+  return sum / inputs;
+}
+
+// The error of the accepted inputs as a function of the number of rejected ones.
+
+/// The error-reject curve at the given rates, in their order: for each the floor(rate * n) lowest
+/// scores are rejected, equal scores by index (`rejected_indices`), and the errors of the rest
+/// counted. `correct[i]` is true if input i was classified correctly; any range of flags.
+/// Throws `std::invalid_argument` without a score, if one is not finite, the sizes differ, or a
+/// rate is outside [0, 1). Cost O(n log n + number of rates).
+template <detail::Flags Correct = std::vector<bool>>
+[[nodiscard]] std::vector<ErrorRejectPoint> error_reject_curve(std::span<const double> scores,
+                                                               const Correct& correct,
+                                                               std::span<const double> rates) {
+  const char* const function = "error_reject_curve";
+  const auto whole =
+      detail::whole_curve(detail::rejection_order(scores, function), correct, function);
+  std::vector<ErrorRejectPoint> curve;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    curve.push_back(whole[detail::rejection_count(rates[i], scores.size(), function,
+                                                  detail::join("rates[", i, "]"))]);
+    curve.back().rate = rates[i];
+  }
+  return curve;
+}
+
+/// The whole error-reject curve: its n points for 0, 1, ..., n - 1 rejected inputs.
+template <detail::Flags Correct = std::vector<bool>>
+[[nodiscard]] std::vector<ErrorRejectPoint> error_reject_curve(std::span<const double> scores,
+                                                               const Correct& correct) {
+  const char* const function = "error_reject_curve";
+  return detail::whole_curve(detail::rejection_order(scores, function), correct, function);
+}
+
+/// The area under the error-reject curve,
+///
+///     AURC = (1/n) sum_{k=0}^{n-1} e_k / (n - k),
+///
+/// where e_k counts the errors among the n - k inputs that are left when the k lowest scores are
+/// rejected, equal scores by index. It is the mean of the errors of the whole curve: the error rate
+/// if scores were noise (on average), less the better the score finds the errors.
+/// (Y. Geifman, G. Uziel, R. El-Yaniv, "Bias-Reduced Uncertainty Estimation for Deep Neural
+/// Classifiers", ICLR 2019, with the 0-1 loss.)
+/// Errors are those of `error_reject_curve`. Cost O(n log n).
+template <detail::Flags Correct = std::vector<bool>>
+[[nodiscard]] double area_under_error_reject_curve(std::span<const double> scores,
+                                                   const Correct& correct) {
+  const char* const function = "area_under_error_reject_curve";
+  double sum = 0;
+  for (const auto& point :
+       detail::whole_curve(detail::rejection_order(scores, function), correct, function)) {
+    sum += point.error;
+  }
+  return sum / static_cast<double>(scores.size());
+}
 
 }}  // namespace bpm

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 
 /// \file

@@ -148,11 +148,14 @@ void finish_inner_products(const Kernel& kernel, const PreparedInputs<I>& x,
   }
 }
 
-/// Packs columns and their norms for `packed_block`; norms are padded with ones to whole chunks.
+/// Packs points, as far as they are dense, and their norms, which are padded with ones to whole
+/// chunks.
 template <class I>
 void pack_columns(const PreparedInputs<I>& z, std::span<const PointIndex> columns,
-                  PackedColumns<kernel_scalar_t<I>>& packed) {
+                  ReadyColumns<kernel_scalar_t<I>>& packed) {
   using Scalar = kernel_scalar_t<I>;
+  packed.points = columns;
+  packed.packed = DenseInputs<I>;
   const std::ptrdiff_t count = std::ssize(columns);
   const std::ptrdiff_t chunks = (count + map_width - 1) / map_width * map_width;
   packed.norms.reserve_discarding(chunks);
@@ -174,13 +177,13 @@ void pack_columns(const PreparedInputs<I>& z, std::span<const PointIndex> column
   }
 }
 
-/// Computes values[a * ld + b] = k(x_rows[a], column first + b) for packed columns, inner-product
-/// kernels, dense inputs. `first` is a multiple of the panels' width; `columns` are point indices.
+/// Computes values[a * ld + b] = k(x_rows[a], column first + b) for `count` packed columns,
+/// inner-product kernels, dense inputs. `first` is a multiple of the panels' width.
 template <class Kernel, class I, class Scalar>
 void packed_block(const Kernel& kernel, const PreparedInputs<I>& x,
-                  std::span<const PointIndex> rows, const PackedColumns<Scalar>& packed,
-                  std::ptrdiff_t first, std::span<const PointIndex> columns, Scalar* values,
-                  std::ptrdiff_t ld, BlockScratch<Scalar>& scratch) {
+                  std::span<const PointIndex> rows, const ReadyColumns<Scalar>& packed,
+                  std::ptrdiff_t first, std::ptrdiff_t count, Scalar* values, std::ptrdiff_t ld,
+                  BlockScratch<Scalar>& scratch) {
   using Unit = typename PreparedInputs<I>::Unit;
   const std::ptrdiff_t height = std::ssize(rows);
   auto& pointers = [&]() -> auto& {
@@ -197,13 +200,14 @@ void packed_block(const Kernel& kernel, const PreparedInputs<I>& x,
   if constexpr (ByteInputs<I>) {
     scratch.byte_sums.reserve_discarding(height);
     for (std::ptrdiff_t a = 0; a < height; ++a) scratch.byte_sums[a] = x.sum(rows[a]);
-    byte_products<Scalar>(pointers.data(), scratch.byte_sums.data(), height, panels,
-                          std::ssize(columns), x.length(), values, ld, scratch.lists);
+    byte_products<Scalar>(pointers.data(), scratch.byte_sums.data(), height, panels, count,
+                          x.length(), values, ld, scratch.lists);
   } else {
-    panel_products<Scalar>(pointers.data(), height, panels, std::ssize(columns), x.length(), values,
-                           ld, scratch.lists);
+    panel_products<Scalar>(pointers.data(), height, panels, count, x.length(), values, ld,
+                           scratch.lists);
   }
-  finish_inner_products(kernel, x, rows, packed.norms.data() + first, columns, values, ld);
+  finish_inner_products(kernel, x, rows, packed.norms.data() + first,
+                        packed.points.subspan(first, count), values, ld);
 }
 
 /// Returns the rows of one side of a block of distances: in place, or bytes converted to Scalar.
@@ -231,7 +235,7 @@ const Scalar* const* rows_of_numbers(const PreparedInputs<I>& x, std::span<const
 /// speed; other kernels are called pair by pair. The bits of a value depend on the two inputs
 /// alone: not on the block, the position in it, or (where x and z are one object) on the order of
 /// the pair. Indices are not checked. Pack columns that are used several times once: see
-/// `PreparedColumns`.
+/// `ReadyColumns`.
 /// \throws KernelValueError if a value is not finite or near overflow.
 template <class Kernel, class Left, class Right>
 void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
@@ -251,9 +255,9 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
     // Columns per pack: packed and used while in the second-level cache.
     constexpr std::ptrdiff_t together = 256;
     for (std::ptrdiff_t first = 0; first < width; first += together) {
-      const auto part = columns.subspan(first, std::min(together, width - first));
-      pack_columns(z, part, scratch.columns);
-      packed_block(kernel, x, rows, scratch.columns, 0, part, values + first, ld, scratch);
+      const std::ptrdiff_t count = std::min(together, width - first);
+      pack_columns(z, columns.subspan(first, count), scratch.columns);
+      packed_block(kernel, x, rows, scratch.columns, 0, count, values + first, ld, scratch);
     }
   } else if constexpr (by_distances<Kernel, Left>) {
     const std::ptrdiff_t length = padded<Scalar>(x.features());

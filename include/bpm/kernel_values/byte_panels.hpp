@@ -2,32 +2,170 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <type_traits>
+#include <vector>
 
+#include "bpm/core/lanes.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/kernel_values/byte_tiles.hpp"
 #include "bpm/kernel_values/panels.hpp"
 
-#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+/// \file
+/// Inner products of rows of bytes with columns in panels, whose unit is four bytes of a column, as
+/// exact integers, tile by tile.
+///
+/// With the byte instruction (VNNI), one operation adds four products of an unsigned with a signed
+/// byte to a sum: the panel then holds its bytes less 128, and 128 times the sum of the row's bytes
+/// is added at the end. The older instruction of this kind adds pairs in 16 bits, which saturates:
+/// 255 * 127 * 2 exceeds them. So other targets split the bytes into even and odd ones and multiply
+/// them as 16-bit numbers.
+///
+/// x86-64 programs compiled without the instruction may run on machines that have it. They contain
+/// tile functions for several instruction sets, and choose the best that the machine has: sums of
+/// integers do not depend on the instruction.
+
+#if defined(BPM_DETAIL_VECTOR_TYPES)
+#if defined(__AVX512VNNI__) || (defined(__AVXVNNI__) && !defined(__AVX512F__))
+#define BPM_DETAIL_BYTE_INSTRUCTION 1
+#elif defined(__x86_64__) && !defined(_MSC_VER)
+#define BPM_DETAIL_BYTES_AT_RUN_TIME 1
 #include <immintrin.h>
 #endif
-
-/// \file
-/// Inner products of rows of bytes with columns in panels, as exact integers, tile by tile
-/// (byte_tiles.hpp). x86-64 programs compiled without the instruction for bytes contain tile
-/// functions for several instruction sets, and choose the best that the machine has.
-
-#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+#endif
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Function pointers with the interface of `CompiledByteTiles`. A call does thousands of
-/// operations.
+/// Four bytes of a row or a column.
+using ByteUnit = std::uint32_t;
+
+#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+/// As wide as the widest tile: panels are packed before the tile function is known.
+template <>
+inline constexpr std::ptrdiff_t panel_width<ByteUnit> = 64;
+#endif
+
+#if defined(BPM_DETAIL_BYTE_INSTRUCTION)
+inline constexpr bool bytes_by_instruction = true;
+#else
+inline constexpr bool bytes_by_instruction = false;
+#endif
+
+/// Change of a panel's bytes for the instruction: 128 is subtracted from each.
+inline constexpr ByteUnit instruction_flip = 0x80808080U;
+inline constexpr std::int32_t instruction_shift = 128;
+
+/// Returns sum + the products of a row's four bytes, equal in every lane, with those of the
+/// columns.
+inline Lanes<std::int32_t> add_one_by_one(Lanes<std::int32_t> sum, const Lanes<ByteUnit>& row,
+                                          const Lanes<ByteUnit>& columns) {
+  for (int l = 0; l < lane_count<std::int32_t>; ++l) {
+    ByteUnit total = 0;
+    for (int byte = 0; byte < 4; ++byte) {
+      total += (row[l] >> (8 * byte) & 255U) * (columns[l] >> (8 * byte) & 255U);
+    }
+    sum[l] += static_cast<std::int32_t>(total);
+  }
+  return sum;
+}
+
+/// Implements `add_one_by_one` with the target's instructions.
+[[gnu::always_inline]] inline Lanes<std::int32_t> add_byte_products(
+    Lanes<std::int32_t> sum, const Lanes<ByteUnit>& row, const Lanes<ByteUnit>& columns) {
+#if !defined(BPM_DETAIL_VECTOR_TYPES)
+  return add_one_by_one(sum, row, columns);
+#elif defined(__AVX512VNNI__)
+  return (Lanes<std::int32_t>)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)row, (__m512i)columns);
+#elif defined(__AVXVNNI__) && !defined(__AVX512F__)
+  return (Lanes<std::int32_t>)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)row, (__m256i)columns);
+#elif defined(__AVX512BW__)
+  const auto add = [&](__m512i a, __m512i b) {
+    sum += (Lanes<std::int32_t>)_mm512_madd_epi16(a, b);
+  };
+  const __m512i even = _mm512_set1_epi16(255);
+  add(_mm512_and_si512((__m512i)row, even), _mm512_and_si512((__m512i)columns, even));
+  add(_mm512_srli_epi16((__m512i)row, 8), _mm512_srli_epi16((__m512i)columns, 8));
+  return sum;
+#elif defined(__AVX2__) && !defined(__AVX512F__)
+  const auto add = [&](__m256i a, __m256i b) {
+    sum += (Lanes<std::int32_t>)_mm256_madd_epi16(a, b);
+  };
+  const __m256i even = _mm256_set1_epi16(255);
+  add(_mm256_and_si256((__m256i)row, even), _mm256_and_si256((__m256i)columns, even));
+  add(_mm256_srli_epi16((__m256i)row, 8), _mm256_srli_epi16((__m256i)columns, 8));
+  return sum;
+#elif defined(__SSE2__) && !defined(__AVX__)
+  const auto add = [&](__m128i a, __m128i b) { sum += (Lanes<std::int32_t>)_mm_madd_epi16(a, b); };
+  const __m128i even = _mm_set1_epi16(255);
+  add(_mm_and_si128((__m128i)row, even), _mm_and_si128((__m128i)columns, even));
+  add(_mm_srli_epi16((__m128i)row, 8), _mm_srli_epi16((__m128i)columns, 8));
+  return sum;
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
+  return (Lanes<std::int32_t>)vdotq_u32((uint32x4_t)sum, (uint8x16_t)row, (uint8x16_t)columns);
+#elif defined(__aarch64__)
+  const auto r = (uint8x16_t)row;
+  const auto c = (uint8x16_t)columns;
+  const uint16x8_t low = vmull_u8(vget_low_u8(r), vget_low_u8(c));
+  const uint16x8_t high = vmull_high_u8(r, c);
+  return sum + (Lanes<std::int32_t>)vpaddq_u32(vpaddlq_u16(low), vpaddlq_u16(high));
+#else
+  return add_one_by_one(sum, row, columns);
+#endif
+}
+
+/// Computes out[i * panel_width + c], the sum over the listed steps of the products of four bytes
+/// each, for M rows and N registers of columns.
+template <int M, int N>
+BPM_DETAIL_FULL_WIDTH inline void byte_tile(const ByteUnit* const* rows, const ByteUnit* panel,
+                                            const std::uint32_t* steps, std::ptrdiff_t count,
+                                            std::int32_t* out) {
+  constexpr int n = lane_count<ByteUnit>;
+  constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
+  Lanes<std::int32_t> sums[M][N] = {};
+  for (std::ptrdiff_t s = 0; s < count; ++s) {
+    const std::ptrdiff_t k = steps[s];
+    const ByteUnit* const right = panel + k * width;
+    Lanes<ByteUnit> columns[N];
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) columns[j] = load_lanes(right + j * n);
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i) {
+      const Lanes<ByteUnit> left = broadcast_lanes(load_unit(rows[i] + k));
+#pragma GCC unroll 8
+      for (int j = 0; j < N; ++j) sums[i][j] = add_byte_products(sums[i][j], left, columns[j]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) store_lanes(out + i * width + j * n, sums[i][j]);
+  }
+}
+
+/// M rows times at least the first `columns` columns of a panel, by the compiled target.
+template <int M>
+void compiled_byte_tile(const ByteUnit* const* rows, const ByteUnit* panel,
+                        const std::uint32_t* steps, std::ptrdiff_t count, std::ptrdiff_t columns,
+                        std::int32_t* out) {
+  constexpr std::ptrdiff_t part = std::ptrdiff_t{panel_registers} * lane_count<ByteUnit>;
+  if (M == 1 && columns <= lane_count<ByteUnit>) {
+    byte_tile<1, 1>(rows, panel, steps, count, out);
+  } else if constexpr (part == panel_width<ByteUnit>) {
+    byte_tile<M, panel_registers>(rows, panel, steps, count, out);
+  } else {
+    for (std::ptrdiff_t first = 0; first < columns; first += part) {
+      byte_tile<M, panel_registers>(rows, panel + first, steps, count, out + first);
+    }
+  }
+}
+
+/// Tile functions: `panel_rows` rows or one row, times at least the first `columns` columns of a
+/// panel whose bytes were changed by `flip`; `shift` times the sum of a row's bytes is to be added.
+/// A call does thousands of operations.
 struct ByteTiles {
   using Tile = void (*)(const ByteUnit* const* rows, const ByteUnit* panel,
                         const std::uint32_t* steps, std::ptrdiff_t count, std::ptrdiff_t columns,
@@ -39,18 +177,20 @@ struct ByteTiles {
   Tile row;
 };
 
+inline constexpr ByteTiles compiled_byte_tiles{
+    "as compiled", bytes_by_instruction ? instruction_flip : 0,
+    bytes_by_instruction ? instruction_shift : 0, compiled_byte_tile<panel_rows>,
+    compiled_byte_tile<1>};
+
+#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+
 /// M rows times the whole panel of 64 columns: 4 M sums of 32 registers.
 template <int M>
 [[gnu::target("avx512f,avx512vnni")]] void byte_tile_avx512_vnni(
     const ByteUnit* const* rows, const ByteUnit* panel, const std::uint32_t* steps,
     std::ptrdiff_t count, std::ptrdiff_t /*columns*/, std::int32_t* out) {
   constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
-  __m512i sums[M][4];
-#pragma GCC unroll 8
-  for (int i = 0; i < M; ++i) {
-#pragma GCC unroll 8
-    for (int j = 0; j < 4; ++j) sums[i][j] = _mm512_setzero_si512();
-  }
+  __m512i sums[M][4] = {};
   for (std::ptrdiff_t s = 0; s < count; ++s) {
     const std::ptrdiff_t k = steps[s];
     __m512i columns[4];
@@ -79,9 +219,7 @@ template <int M>
                                                         std::ptrdiff_t columns, std::int32_t* out) {
   constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
   for (std::ptrdiff_t first = 0; first < columns; first += 16) {
-    __m256i sums[M][2];
-#pragma GCC unroll 8
-    for (int i = 0; i < M; ++i) sums[i][0] = sums[i][1] = _mm256_setzero_si256();
+    __m256i sums[M][2] = {};
     for (std::ptrdiff_t s = 0; s < count; ++s) {
       const std::ptrdiff_t k = steps[s];
       const auto* const right = reinterpret_cast<const __m256i*>(panel + k * width + first);
@@ -112,9 +250,7 @@ template <int M>
   constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
   const __m256i even = _mm256_set1_epi16(255);
   for (std::ptrdiff_t first = 0; first < columns; first += 16) {
-    __m256i sums[M][2];
-#pragma GCC unroll 8
-    for (int i = 0; i < M; ++i) sums[i][0] = sums[i][1] = _mm256_setzero_si256();
+    __m256i sums[M][2] = {};
     for (std::ptrdiff_t s = 0; s < count; ++s) {
       const std::ptrdiff_t k = steps[s];
       const auto* const right = reinterpret_cast<const __m256i*>(panel + k * width + first);
@@ -157,29 +293,26 @@ template <int M>
 }
 
 /// Tile functions that this machine can run, the best first.
-[[nodiscard]] inline std::span<const ByteTiles> all_byte_tiles() {
-  static const auto tiles = [] {
-    struct Found {
-      std::array<ByteTiles, 4> all{};
-      std::size_t count = 0;
-    } found;
-    const auto add = [&](bool there, const ByteTiles& one) {
-      if (there) found.all[found.count++] = one;
-    };
-    add(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni"),
-        {"avx512 vnni", instruction_flip, instruction_shift, byte_tile_avx512_vnni<panel_rows>,
-         byte_tile_avx512_vnni<1>});
-    add(has_avx_vnni(), {"avx vnni", instruction_flip, instruction_shift,
-                         byte_tile_avx_vnni<panel_rows>, byte_tile_avx_vnni<1>});
+[[nodiscard]] inline const std::vector<ByteTiles>& all_byte_tiles() {
+  static const std::vector<ByteTiles> tiles = [] {
+    std::vector<ByteTiles> found;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni")) {
+      found.push_back({"avx512 vnni", instruction_flip, instruction_shift,
+                       byte_tile_avx512_vnni<panel_rows>, byte_tile_avx512_vnni<1>});
+    }
+    if (has_avx_vnni()) {
+      found.push_back({"avx vnni", instruction_flip, instruction_shift,
+                       byte_tile_avx_vnni<panel_rows>, byte_tile_avx_vnni<1>});
+    }
 #if !defined(__AVX2__)
-    add(__builtin_cpu_supports("avx2"),
-        {"avx2", 0, 0, byte_tile_avx2<panel_rows>, byte_tile_avx2<1>});
+    if (__builtin_cpu_supports("avx2")) {
+      found.push_back({"avx2", 0, 0, byte_tile_avx2<panel_rows>, byte_tile_avx2<1>});
+    }
 #endif
-    add(true, {"as compiled", CompiledByteTiles::flip, CompiledByteTiles::shift,
-               CompiledByteTiles::rows, CompiledByteTiles::row});
+    found.push_back(compiled_byte_tiles);
     return found;
   }();
-  return std::span(tiles.all).first(tiles.count);
+  return tiles;
 }
 
 /// Tile functions for which panels are packed and multiplied throughout the program.
@@ -188,18 +321,11 @@ template <int M>
   return best;
 }
 
-}}}  // namespace bpm::detail
-
 #else
 
-namespace bpm { inline namespace BPM_TARGET { namespace detail {
-using ByteTiles = CompiledByteTiles;
-[[nodiscard]] constexpr ByteTiles byte_tiles() noexcept { return {}; }
-}}}  // namespace bpm::detail
+[[nodiscard]] constexpr const ByteTiles& byte_tiles() noexcept { return compiled_byte_tiles; }
 
 #endif
-
-namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// Longest row in bytes whose sums of products fit 32 bits: 255^2 * 32768 < 2^31.
 inline constexpr std::ptrdiff_t longest_byte_chain = 32768;

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/panels.hpp"
@@ -29,16 +29,6 @@ template <class T>
 class KeptRows;
 template <class T>
 class LinearInputs;
-
-/// Points prepared as the columns of several blocks of kernel values: packed for kernels of inner
-/// products on dense inputs, else only listed. Refers to the list of points. Reuse allocates
-/// nothing.
-template <class T>
-struct ReadyColumns {
-  std::span<const PointIndex> points;
-  bool packed = false;
-  PackedColumns<T> panels;
-};
 
 /// Kernel values on the training set, K_ij = k(x_i, x_j), from any source: the interface of kernels
 /// and inputs for perceptrons and version spaces. One virtual call per row or block.
@@ -74,7 +64,7 @@ class Gram {
     columns.points = points;
   }
   /// Computes a block with `count` prepared columns from `first` on, a multiple of
-  /// `PreparedColumns::step`.
+  /// `column_step`.
   virtual void block(std::span<const PointIndex> rows, const ReadyColumns<T>& columns,
                      std::ptrdiff_t first, std::ptrdiff_t count, T* values, std::ptrdiff_t ld,
                      Scratch& scratch) const {
@@ -120,39 +110,6 @@ class Gram {
   double seconds_ = 0;
 };
 
-/// A kernel matrix in memory: m x m values in row-major order, owned by the derived class.
-template <class T>
-class MatrixGram : public Gram<T> {
- public:
-  using Scratch = typename Gram<T>::Scratch;
-  using Gram<T>::block;
-
-  [[nodiscard]] T diagonal(std::ptrdiff_t i) const noexcept final {
-    return values_[i * this->size() + i];
-  }
-  [[nodiscard]] bool rows_in_memory() const noexcept final { return true; }
-
-  [[nodiscard]] std::span<const T> row(std::ptrdiff_t i, Scratch& /*scratch*/) const final {
-    return {values_ + i * this->size(), static_cast<std::size_t>(this->size())};
-  }
-
-  void block(std::span<const PointIndex> rows, std::span<const PointIndex> columns, T* values,
-             std::ptrdiff_t ld, Scratch& /*scratch*/) const final {
-    for (const PointIndex i : rows) {
-      for (std::ptrdiff_t b = 0; b < std::ssize(columns); ++b) {
-        values[b] = values_[i * this->size() + columns[b]];
-      }
-      values += ld;
-    }
-  }
-
- protected:
-  MatrixGram(const T* values, std::ptrdiff_t size) : Gram<T>(size), values_(values) {}
-
- private:
-  const T* values_;
-};
-
 /// A part of a matrix: values (row + a, column + b) for a < height, b < width.
 struct Tile {
   std::ptrdiff_t row;
@@ -180,14 +137,18 @@ void for_each_triangle_tile(unsigned threads, std::ptrdiff_t m, std::ptrdiff_t s
 
 /// The whole symmetric kernel matrix in memory, m^2 values in row-major order.
 template <class T>
-class DenseGram : public MatrixGram<T> {
+class DenseGram : public Gram<T> {
  public:
+  using Scratch = typename Gram<T>::Scratch;
+  using Gram<T>::block;
+
   /// Computes the matrix from another source of values, tile by tile: each pair once, except twice
   /// within the tiles of 512 points on the diagonal; the mirror image is copied. `go_on(fraction)`
   /// is called after each tile, from one thread at a time; false ends the computation early and
   /// leaves `complete()` false. `threads` 0: as many as the machine runs. Cost: m (m + tile) / 2
   /// kernel evaluations, 2 reads and writes per value.
-  DenseGram(const Gram<T>& source, unsigned threads, const std::function<bool(double)>& go_on)
+  explicit DenseGram(const Gram<T>& source, unsigned threads = 1,
+                     const std::function<bool(double)>& go_on = {})
       : DenseGram(Buffer<T>(source.size() * source.size()), source.size()) {
     threads = thread_count(threads);
     std::vector<BlockScratch<T>> scratch(threads);
@@ -202,11 +163,11 @@ class DenseGram : public MatrixGram<T> {
           }
           const std::span<const PointIndex> all(points);
           source.block(all.subspan(tile.row, tile.height), all.subspan(tile.column, tile.width),
-                       values_.data() + tile.row * this->size() + tile.column, this->size(),
+                       owned_.data() + tile.row * this->size() + tile.column, this->size(),
                        scratch[worker]);
           if (tile.row != tile.column) mirror(tile);
           const std::scoped_lock lock(mutex);
-          if (!go_on(static_cast<double>(++done) / static_cast<double>(tiles))) {
+          if (go_on && !go_on(static_cast<double>(++done) / static_cast<double>(tiles))) {
             stopped = true;
           }
         });
@@ -217,17 +178,37 @@ class DenseGram : public MatrixGram<T> {
     }
   }
 
-  explicit DenseGram(const Gram<T>& source, unsigned threads = 1)
-      : DenseGram(source, threads, [](double) { return true; }) {}
-
   /// Stores given values: a symmetric m x m matrix, row after row.
   DenseGram(Buffer<T> values, std::ptrdiff_t m)
-      : MatrixGram<T>(values.data(), m), values_(std::move(values)) {}
+      : Gram<T>(m), owned_(std::move(values)), values_(owned_.data()) {}
 
   /// Bytes that a matrix of m points needs.
   [[nodiscard]] static std::size_t bytes_needed(std::size_t m) noexcept {
     return m * m * sizeof(T);
   }
+
+  [[nodiscard]] T diagonal(std::ptrdiff_t i) const noexcept final {
+    return values_[i * this->size() + i];
+  }
+  [[nodiscard]] bool rows_in_memory() const noexcept final { return true; }
+
+  [[nodiscard]] std::span<const T> row(std::ptrdiff_t i, Scratch& /*scratch*/) const final {
+    return {values_ + i * this->size(), static_cast<std::size_t>(this->size())};
+  }
+
+  void block(std::span<const PointIndex> rows, std::span<const PointIndex> columns, T* values,
+             std::ptrdiff_t ld, Scratch& /*scratch*/) const final {
+    for (const PointIndex i : rows) {
+      for (std::ptrdiff_t b = 0; b < std::ssize(columns); ++b) {
+        values[b] = values_[i * this->size() + columns[b]];
+      }
+      values += ld;
+    }
+  }
+
+ protected:
+  /// Refers to values of another owner.
+  DenseGram(const T* values, std::ptrdiff_t m) : Gram<T>(m), values_(values) {}
 
  private:
   /// Copies a tile to its mirror image, in squares that fit the first-level cache.
@@ -239,28 +220,29 @@ class DenseGram : public MatrixGram<T> {
           for (std::ptrdiff_t a = a0; a < std::min(tile.height, a0 + square); ++a) {
             const std::ptrdiff_t i = tile.row + a;
             const std::ptrdiff_t j = tile.column + b;
-            values_[j * this->size() + i] = values_[i * this->size() + j];
+            owned_[j * this->size() + i] = owned_[i * this->size() + j];
           }
         }
       }
     }
   }
 
-  Buffer<T> values_;
+  Buffer<T> owned_;
+  const T* values_;
 };
 
 }  // namespace detail
 
 /// A kernel matrix given by the user, m x m, held by reference.
 template <class T>
-class PrecomputedGram : public detail::MatrixGram<T> {
+class PrecomputedGram : public detail::DenseGram<T> {
  public:
   /// \throws std::invalid_argument unless the matrix is square, not empty, finite, symmetric to
   /// sqrt(epsilon) of the largest entry, and not negative on the diagonal; the message names the
   /// first entry that violates this.
   /// Cost: one pass over the matrix.
   explicit PrecomputedGram(const RowMatrix<T>& values)
-      : detail::MatrixGram<T>(values.data(), values.rows()) {
+      : detail::DenseGram<T>(values.data(), values.rows()) {
     check(values);
   }
 

@@ -13,13 +13,12 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/kernel_values/origin.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 #if BPM_BODIES

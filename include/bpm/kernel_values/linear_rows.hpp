@@ -17,7 +17,7 @@
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/kernel.hpp"
 
 /// \file
@@ -28,7 +28,7 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 /// True if a kernel of this type can be linear in inputs of this type.
 template <class Kernel, class I>
-inline constexpr bool may_be_linear = LinearFormOf<Kernel>::possible && !RangeInputs<I>;
+inline constexpr bool may_be_linear = can_be_linear<Kernel> && !RangeInputs<I>;
 
 /// Weights w of some classifiers: their numbers, in an order that depends on the kind of inputs,
 /// and the sum of each classifier's coefficients, which the kernel's constant multiplies.

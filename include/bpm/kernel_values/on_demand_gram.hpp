@@ -14,7 +14,6 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/kernel_values/origin.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -157,19 +156,33 @@ class BorrowedRow {
   bool filled_ = false;
 };
 
+/// First columns in `kernel_block` must be multiples of this.
+inline constexpr std::ptrdiff_t column_step =
+    std::max<std::ptrdiff_t>(map_width, panel_width<ByteUnit>);
+
+/// Bytes needed to pack `points` such inputs.
+template <class I>
+[[nodiscard]] std::size_t packed_bytes(const I& inputs, std::size_t points) {
+  if constexpr (DenseInputs<I>) {
+    return points * (PreparedInputs<I>::row_bytes(inputs) + sizeof(kernel_scalar_t<I>));
+  } else {
+    return 0;
+  }
+}
+
 /// Prepares points of the inputs as columns; without `pack` nothing is copied.
 template <class I>
 void make_ready(const PreparedInputs<I>& inputs, std::span<const PointIndex> points, bool pack,
                 ReadyColumns<kernel_scalar_t<I>>& columns) {
   columns.points = points;
-  columns.packed = pack && DenseInputs<I>;
+  columns.packed = false;
   if constexpr (DenseInputs<I>) {
-    if (pack) pack_columns(inputs, points, columns.panels);
+    if (pack) pack_columns(inputs, points, columns);
   }
 }
 
 /// Computes values[a * ld + b] = k(x_rows[a], z_{first + b}) for `count` prepared columns of z from
-/// `first` on, a multiple of `PreparedColumns::step`. The bits are those of `kernel_block` without
+/// `first` on, a multiple of `column_step`. The bits are those of `kernel_block` without
 /// preparation. \throws KernelValueError if a value is not finite or near overflow.
 template <class Kernel, class Left, class Right>
 void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
@@ -177,63 +190,16 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
                   const ReadyColumns<kernel_scalar_t<Left>>& ready, std::ptrdiff_t first,
                   std::ptrdiff_t count, kernel_scalar_t<Left>* values, std::ptrdiff_t ld,
                   BlockScratch<kernel_scalar_t<Left>>& scratch) {
-  const std::span<const PointIndex> columns = ready.points.subspan(first, count);
   if constexpr (DenseInputs<Left> && by_inner_products<Kernel, Left>) {
     if (ready.packed) {
       static_assert(ByteInputs<Left> == ByteInputs<Right>,
                     "both input sets must be bytes, or none: cast one of them");
-      packed_block(kernel, x, rows, ready.panels, first, columns, values, ld, scratch);
+      packed_block(kernel, x, rows, ready, first, count, values, ld, scratch);
       scratch.evaluations += std::ssize(rows) * count;
       return;
     }
   }
-  kernel_block(kernel, x, rows, z, columns, values, ld, scratch);
-}
-
-/// Inputs prepared as the columns of several blocks, with a reference to their prepared inputs and
-/// to the list of points, which must both outlive it. Reuse allocates nothing.
-template <InputSet I>
-class PreparedColumns {
- public:
-  using Scalar = kernel_scalar_t<I>;
-
-  /// `first` in `kernel_block` must be a multiple of this.
-  static constexpr std::ptrdiff_t step = std::max<std::ptrdiff_t>(map_width, panel_width<ByteUnit>);
-
-  /// Assigns the points. `pack` may be false for any kernel: nothing is copied then.
-  void assign(const PreparedInputs<I>& inputs, std::span<const PointIndex> points, bool pack) {
-    inputs_ = &inputs;
-    make_ready(inputs, points, pack, ready_);
-  }
-
-  [[nodiscard]] const PreparedInputs<I>& inputs() const noexcept { return *inputs_; }
-  [[nodiscard]] const ReadyColumns<Scalar>& ready() const noexcept { return ready_; }
-  [[nodiscard]] std::span<const PointIndex> points() const noexcept { return ready_.points; }
-  [[nodiscard]] bool is_packed() const noexcept { return ready_.packed; }
-  /// Bytes needed to pack `points` such inputs.
-  [[nodiscard]] static std::size_t bytes_needed(const I& inputs, std::size_t points) {
-    if constexpr (DenseInputs<I>) {
-      return points * (PreparedInputs<I>::row_bytes(inputs) + sizeof(Scalar));
-    } else {
-      return 0;
-    }
-  }
-  /// Bytes in use.
-  [[nodiscard]] std::size_t bytes() const noexcept {
-    return ready_.panels.panels.size() + ready_.panels.norms.size() * sizeof(Scalar);
-  }
-
- private:
-  const PreparedInputs<I>* inputs_ = nullptr;
-  ReadyColumns<Scalar> ready_;
-};
-
-template <class Kernel, class Left, class Right>
-void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
-                  std::span<const PointIndex> rows, const PreparedColumns<Right>& z,
-                  std::ptrdiff_t first, std::ptrdiff_t count, kernel_scalar_t<Left>* values,
-                  std::ptrdiff_t ld, BlockScratch<kernel_scalar_t<Left>>& scratch) {
-  kernel_block(kernel, x, rows, z.inputs(), z.ready(), first, count, values, ld, scratch);
+  kernel_block(kernel, x, rows, z, ready.points.subspan(first, count), values, ld, scratch);
 }
 
 /// Kernel values computed on request, without a matrix, in O(m) memory. Refers to the inputs.
@@ -266,8 +232,8 @@ class OnDemandGram : public Gram<kernel_scalar_t<I>> {
   /// scratch's own buffers, except `scratch.values`.
   void block(std::span<const PointIndex> rows, std::span<const PointIndex> columns, Scalar* values,
              std::ptrdiff_t ld, BlockScratch<Scalar>& scratch) const override {
-    const TimeSpent timed(scratch);
-    kernel_block(kernel_, inputs_, rows, inputs_, columns, values, ld, scratch);
+    timed(scratch,
+          [&] { kernel_block(kernel_, inputs_, rows, inputs_, columns, values, ld, scratch); });
   }
 
   /// Prepares columns. Cost: a copy of the points' inputs, for kernels of inner products.
@@ -278,29 +244,23 @@ class OnDemandGram : public Gram<kernel_scalar_t<I>> {
   void block(std::span<const PointIndex> rows, const ReadyColumns<Scalar>& columns,
              std::ptrdiff_t first, std::ptrdiff_t count, Scalar* values, std::ptrdiff_t ld,
              BlockScratch<Scalar>& scratch) const override {
-    const TimeSpent timed(scratch);
-    kernel_block(kernel_, inputs_, rows, inputs_, columns, first, count, values, ld, scratch);
+    timed(scratch, [&] {
+      kernel_block(kernel_, inputs_, rows, inputs_, columns, first, count, values, ld, scratch);
+    });
   }
 
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
   [[nodiscard]] const PreparedInputs<I>& inputs() const noexcept { return inputs_; }
 
  private:
-  /// Adds its lifetime to the seconds of the scratch.
-  class TimeSpent {
-   public:
-    explicit TimeSpent(BlockScratch<Scalar>& scratch) : scratch_(scratch) {}
-    TimeSpent(const TimeSpent&) = delete;
-    TimeSpent& operator=(const TimeSpent&) = delete;
-    ~TimeSpent() {
-      scratch_.seconds +=
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    }
-
-   private:
-    BlockScratch<Scalar>& scratch_;
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  };
+  /// Adds the time of some work to the seconds of the scratch.
+  template <class Work>
+  static void timed(BlockScratch<Scalar>& scratch, Work&& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    scratch.seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
 
   OnDemandGram(Kernel&& kernel, PreparedInputs<I>&& inputs)
       : Gram<Scalar>(inputs.size()),

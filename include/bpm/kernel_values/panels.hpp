@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/points.hpp"
@@ -190,9 +191,13 @@ struct StepLists {
   Buffer<std::ptrdiff_t> ends;  ///< End of list l, and start of the next.
 };
 
-/// Packed columns of a block: panels of numbers or bytes, and squared norms.
+/// Points prepared as the columns of several blocks of kernel values: packed, as panels of numbers
+/// or bytes and squared norms, for kernels of inner products on dense inputs, else only listed.
+/// Refers to the list of points. Reuse allocates nothing.
 template <class Scalar>
-struct PackedColumns {
+struct ReadyColumns {
+  std::span<const PointIndex> points;
+  bool packed = false;
   Buffer<std::byte> panels;
   Buffer<Scalar> norms;
 };
@@ -205,7 +210,7 @@ struct BlockScratch {
   Buffer<const Scalar*> column_rows;  ///< Columns in place, for kernels of distances.
   Buffer<const std::uint32_t*> byte_rows;
   Buffer<std::int64_t> byte_sums;
-  PackedColumns<Scalar> columns;
+  ReadyColumns<Scalar> columns;
   StepLists lists;
   Buffer<Scalar> scattered;
   Buffer<Scalar> widened;         ///< Bytes as numbers, for kernels of distances.

@@ -66,52 +66,20 @@ concept ByteInputs = DenseInputs<I> && std::same_as<typename I::Scalar, std::uin
 
 template <class I>
 struct InputTraits;
-
 template <DenseInputs I>
 struct InputTraits<I> {
   using Scalar = std::conditional_t<std::same_as<typename I::Scalar, double>, double, float>;
   using Owned = RowMatrix<typename I::Scalar>;
-
-  static Owned select(const I& inputs, std::span<const PointIndex> chosen) {
-    Owned result(static_cast<Eigen::Index>(chosen.size()), inputs.cols());
-    for (Eigen::Index i = 0; i < result.rows(); ++i) {
-      result.row(i) = inputs.row(chosen[i]);
-    }
-    return result;
-  }
 };
-
 template <SparseInputs I>
 struct InputTraits<I> {
   using Scalar = typename I::Scalar;
   using Owned = SparseRowMatrix<Scalar>;
-
-  static Owned select(const I& inputs, std::span<const PointIndex> chosen) {
-    Owned result(static_cast<Eigen::Index>(chosen.size()), inputs.cols());
-    for (Eigen::Index i = 0; i < result.rows(); ++i) {
-      result.startVec(i);
-      for (typename I::InnerIterator entry(inputs, chosen[i]); entry; ++entry) {
-        result.insertBack(i, entry.col()) = entry.value();
-      }
-    }
-    result.finalize();
-    return result;
-  }
 };
-
 template <RangeInputs I>
 struct InputTraits<I> {
   using Scalar = double;
   using Owned = std::vector<std::ranges::range_value_t<I>>;
-
-  static Owned select(const I& inputs, std::span<const PointIndex> chosen) {
-    Owned result;
-    result.reserve(chosen.size());
-    for (const PointIndex i : chosen) {
-      result.push_back(std::ranges::begin(inputs)[i]);
-    }
-    return result;
-  }
 };
 
 /// Type in which a fitted model keeps its own copies of inputs.
@@ -139,7 +107,26 @@ concept InputView = DenseInputs<I> && !std::same_as<I, typename I::PlainObject>;
 /// Copies the inputs `chosen`, in that order.
 template <InputSet I>
 [[nodiscard]] owned_inputs_t<I> select_inputs(const I& inputs, std::span<const PointIndex> chosen) {
-  return InputTraits<I>::select(inputs, chosen);
+  if constexpr (RangeInputs<I>) {
+    owned_inputs_t<I> result;
+    result.reserve(chosen.size());
+    for (const PointIndex i : chosen) result.push_back(std::ranges::begin(inputs)[i]);
+    return result;
+  } else {
+    owned_inputs_t<I> result(static_cast<Eigen::Index>(chosen.size()), inputs.cols());
+    for (Eigen::Index i = 0; i < result.rows(); ++i) {
+      if constexpr (SparseInputs<I>) {
+        result.startVec(i);
+        for (typename I::InnerIterator entry(inputs, chosen[i]); entry; ++entry) {
+          result.insertBack(i, entry.col()) = entry.value();
+        }
+      } else {
+        result.row(i) = inputs.row(chosen[i]);
+      }
+    }
+    if constexpr (SparseInputs<I>) result.finalize();
+    return result;
+  }
 }
 
 /// Throws std::invalid_argument, naming row and column, unless every number is finite, columns of

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/class_probabilities.hpp"
 #include "bpm/decision/scores.hpp"

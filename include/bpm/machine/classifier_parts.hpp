@@ -15,9 +15,8 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/decision/rejection.hpp"
+#include "bpm/decision/scores.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"

@@ -140,10 +140,13 @@ class PackedSupport {
     return prepared_;
   }
 
+  /// Returns the support inputs, of which those of blocks that were returned have been read.
+  [[nodiscard]] const PreparedInputs<I>& prepared() const noexcept { return prepared_; }
+
   /// Returns the support inputs from b `width` on, on any thread. A block of a view that throws
   /// once throws on every call. \throws DataError, or std::invalid_argument without a source, on
   /// numbers of a view that are not finite.
-  [[nodiscard]] const PreparedColumns<I>& block(std::ptrdiff_t b) const {
+  [[nodiscard]] const ReadyColumns<kernel_scalar_t<I>>& block(std::ptrdiff_t b) const {
     if constexpr (InputView<I>) {
       // std::call_once behaves differently after an exception on different systems.
       Gate& gate = gates_[b];
@@ -175,7 +178,9 @@ class PackedSupport {
   [[nodiscard]] std::span<const PointIndex> points_of(std::ptrdiff_t b) const {
     return std::span(points_).subspan(b * width, std::min(width, size() - b * width));
   }
-  void pack_block(std::ptrdiff_t b) const { blocks_[b].assign(prepared_, points_of(b), pack_); }
+  void pack_block(std::ptrdiff_t b) const {
+    make_ready(prepared_, points_of(b), pack_, blocks_[b]);
+  }
   void read_block(std::ptrdiff_t b) const {
     const std::ptrdiff_t count = std::ssize(points_of(b));
     try {
@@ -193,7 +198,7 @@ class PackedSupport {
   // For a view, reading a block changes these, once per block.
   mutable PreparedInputs<I> prepared_;
   std::vector<PointIndex> points_;
-  mutable std::vector<PreparedColumns<I>> blocks_;
+  mutable std::vector<ReadyColumns<kernel_scalar_t<I>>> blocks_;
   std::unique_ptr<Gate[]> gates_;
   std::string source_;
 };

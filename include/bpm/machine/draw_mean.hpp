@@ -10,7 +10,6 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/lanes.hpp"
-#include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/sampler.hpp"

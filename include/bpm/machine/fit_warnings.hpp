@@ -15,13 +15,11 @@
 #include <vector>
 
 #include "bpm/core/target.hpp"
-#include "bpm/decision/evaluation.hpp"
 #include "bpm/decision/scores.hpp"
-#include "bpm/kernel_values/origin.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/kernels/radial.hpp"
-#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/input_encoding.hpp"

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"

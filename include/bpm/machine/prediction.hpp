@@ -11,15 +11,14 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/coefficients.hpp"
 
@@ -152,8 +151,8 @@ class SupportValues {
       const std::ptrdiff_t rows = std::min(height, x.size() - begin);
       const auto points = std::span(all).subspan(begin, rows);
       for (std::ptrdiff_t b = 0; b < z.block_count(); ++b) {
-        const PreparedColumns<Inputs>& columns = z.block(b);
-        kernel_block(kernel_, x, points, columns, 0, std::ssize(columns.points()),
+        const ReadyColumns<Scalar>& columns = z.block(b);
+        kernel_block(kernel_, x, points, z.prepared(), columns, 0, std::ssize(columns.points),
                      worker.values.data() + b * z.width, z.size(), worker.scratch);
       }
       worker.diagonal.assign(static_cast<std::size_t>(rows), Scalar{0});
@@ -231,10 +230,10 @@ class SupportValues {
       const auto points = std::span(all).subspan(begin, rows);
       for (std::ptrdiff_t b = z.block_count() * part / parts;
            b < z.block_count() * (part + 1) / parts; ++b) {
-        const PreparedColumns<Right>& columns = z.block(b);
-        const std::ptrdiff_t cols = std::ssize(columns.points());
-        kernel_block(kernel_, x, points, columns, 0, cols, worker.values.data(), block,
-                     worker.scratch);
+        const ReadyColumns<Scalar>& columns = z.block(b);
+        const std::ptrdiff_t cols = std::ssize(columns.points);
+        kernel_block(kernel_, x, points, z.prepared(), columns, 0, cols, worker.values.data(),
+                     block, worker.scratch);
         double* const sums = (shared ? block_sums.data() + b * n * classifiers : result.data()) +
                              begin * classifiers;
         coefficients.add_outputs(worker.values.data(), rows, cols, block, b * block,

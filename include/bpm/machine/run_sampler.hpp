@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random.hpp"

@@ -9,12 +9,12 @@
 #include <string_view>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
@@ -109,9 +109,7 @@ template <class Kernel, class Sampler, InputSet I>
     ask.bytes = ByteInputs<I>;
     ask.inputs = PreparedInputs<I>::bytes_needed(inputs, !origin_of(kernel, inputs).empty());
     if constexpr (SparseInputs<I>) ask.scatter_bytes = PreparedInputs<I>::scattered_bytes(inputs);
-    ask.packed_bytes = [&](std::size_t count) {
-      return PreparedColumns<I>::bytes_needed(inputs, count);
-    };
+    ask.packed_bytes = [&](std::size_t count) { return packed_bytes(inputs, count); };
     if constexpr (may_be_linear<Kernel, I>) {
       if (linear_form(kernel)) {
         ask.features = static_cast<std::size_t>(LinearRows<I>::weight_length(inputs.cols()));

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"

@@ -342,7 +342,7 @@ concept KernelSampler =
 ///     template <class Self, class Visit> static void visit_members(Self& self, Visit&& visit);
 ///
 /// which calls visit(name, member) for the settings on which draws depend, besides their number,
-/// and for the members needed to continue: see core/members.hpp.
+/// and for the members needed to continue: see core/errors.hpp.
 ///
 /// `sample` continues from `state`; if that is empty, `start` is a point of norm 1 (`cone.stride()`
 /// coordinates) inside version space, or anywhere if the plan allows it. Satisfied by `Billiard`

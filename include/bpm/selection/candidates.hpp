@@ -19,7 +19,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/class_probabilities.hpp"
-#include "bpm/decision/evaluation.hpp"
+#include "bpm/decision/scores.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"

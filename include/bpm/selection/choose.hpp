@@ -18,7 +18,7 @@
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/one_vs_one.hpp"

@@ -16,7 +16,6 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/decision/certified_risk.hpp"
 #include "bpm/decision/class_probabilities.hpp"
 #include "bpm/decision/scores.hpp"
 #include "bpm/kernel_values/gram.hpp"
@@ -74,8 +73,9 @@ struct OutOfFold {
   [[nodiscard]] int predicted(Eigen::Index i, const FittedSlope& with = {}) const;
 };
 
+struct CertifiedRisk;
 /// Deleted: training data are no calibration data.
-template <detail::Flags Correct = std::vector<bool>>
+template <class Correct = std::vector<bool>>
 CertifiedRisk certify_risk(const OutOfFold&, const Correct&, double, double) = delete;
 
 #if BPM_BODIES

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/members.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"

@@ -15,10 +15,8 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/kernels/radial.hpp"
-#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/storage/member_reader.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
@@ -30,7 +29,7 @@
 #include "bpm/storage/tensor_file.hpp"
 
 /// \file
-/// Storage of types with `visit_members` (core/members.hpp): members by their names in a JSON
+/// Storage of types with `visit_members` (core/errors.hpp): members by their names in a JSON
 /// object, infinity as null, an empty optional left out. With a file of arrays, lists of numbers
 /// are its arrays, under the names of all enclosing objects, as in "means.0.outputs".
 

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/members.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/data/source.hpp"
 #include "bpm/kernels/kernel.hpp"
@@ -64,7 +63,7 @@ struct StoredTraining {
     static_assert(HasMembers<Sampler> && state,
                   "a training with a sampler of one's own is saved by template <class Self, class "
                   "Visit> static void visit_members(Self&, Visit&&) of the sampler and of its "
-                  "State: see bpm/core/members.hpp");
+                  "State: see bpm/core/errors.hpp");
   }
 
   template <class T>

@@ -9,7 +9,7 @@
 
 #include "bpm/cluster/draw_exchange.hpp"
 #include "bpm/cluster/sharded_one_vs_rest.hpp"
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "hard.hpp"
 #include "rank_problems.hpp"

@@ -12,7 +12,7 @@
 #include "bpm/cluster/distributed_perceptron.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/selection/automatic_boundary.hpp"

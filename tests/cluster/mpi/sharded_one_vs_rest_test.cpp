@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/compose.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "hard.hpp"
 #include "message_of.hpp"

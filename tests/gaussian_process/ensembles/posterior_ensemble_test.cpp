@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "bpm/core/random.hpp"
-#include "bpm/decision/scores.hpp"
+#include "bpm/decision/votes.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

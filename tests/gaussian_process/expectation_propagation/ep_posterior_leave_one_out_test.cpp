@@ -14,7 +14,7 @@
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/version_space/version_space.hpp"
 #include "catch.hpp"
 

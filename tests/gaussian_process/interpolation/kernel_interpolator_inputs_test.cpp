@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
-#include "bpm/kernels/radial.hpp"
 #include "catch.hpp"
 #include "interpolation_problems.hpp"
 

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "interpolation_problems.hpp"
 

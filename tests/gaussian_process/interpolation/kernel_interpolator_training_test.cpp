@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "interpolation_problems.hpp"
 

@@ -10,7 +10,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/samplers/sample_version_space.hpp"

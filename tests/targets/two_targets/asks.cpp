@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernels/dot_product.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 
 bpm::Polynomial cubic();
 double degree_of(const bpm::Polynomial& kernel);

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/selection/automatic_boundary.hpp"

@@ -14,11 +14,11 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/normal.hpp"
-#include "bpm/core/parallel.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/decision/scores.hpp"
+#include "bpm/decision/votes.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 #include "bpm/samplers/sampler.hpp"
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/members.hpp"
 #include "bpm/core/normal.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"

@@ -13,8 +13,8 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/normal.hpp"
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"

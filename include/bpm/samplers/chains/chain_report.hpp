@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/members.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/members.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/members.hpp"
 #include "bpm/core/normal.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"

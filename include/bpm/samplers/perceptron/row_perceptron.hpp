@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"

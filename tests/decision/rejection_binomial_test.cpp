@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/decision/certified_risk.hpp"
+#include "bpm/decision/rejection.hpp"
 
 #include <cmath>
 #include <cstdint>

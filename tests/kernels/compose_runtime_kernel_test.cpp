@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/kernels/compose.hpp"
 
 #include <Eigen/Core>
 #include <concepts>
 #include <string>
 
-#include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "random_inputs.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/core/parallel.hpp"
+#include "bpm/core/progress.hpp"
 
 #include <algorithm>
 #include <atomic>

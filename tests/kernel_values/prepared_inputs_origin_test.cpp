@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernel_values/origin.hpp"
+#include "bpm/kernel_values/prepared_inputs.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
@@ -10,9 +10,7 @@
 #include "bpm/kernel_values/kernel_matrix.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/compose.hpp"
-#include "bpm/kernels/dot_product.hpp"
-#include "bpm/kernels/radial.hpp"
-#include "bpm/kernels/runtime_kernel.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 #include "catch.hpp"
 #include "random_inputs.hpp"
 

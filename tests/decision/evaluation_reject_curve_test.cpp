@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/decision/rejection.hpp"
+#include "bpm/decision/evaluation.hpp"
 
 #include <algorithm>
 #include <cmath>

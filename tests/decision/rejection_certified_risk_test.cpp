@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/decision/certified_risk.hpp"
+#include "bpm/decision/rejection.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "bpm/core/random.hpp"
-#include "bpm/decision/rejection.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

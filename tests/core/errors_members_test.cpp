@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/core/members.hpp"
+#include "bpm/core/errors.hpp"
 
 #include <cmath>
 #include <limits>

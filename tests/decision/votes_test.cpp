@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Votes and their rates on ensembles small enough to count by hand.
-#include "bpm/decision/scores.hpp"
+#include "bpm/decision/votes.hpp"
 
 #include <Eigen/Core>
 #include <cmath>

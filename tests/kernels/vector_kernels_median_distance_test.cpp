@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/kernels/radial.hpp"
+#include "bpm/kernels/vector_kernels.hpp"
 
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
