@@ -9,7 +9,7 @@
 #include <limits>
 #include <span>
 
-#include "bpm/core/members.hpp"
+#include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"
