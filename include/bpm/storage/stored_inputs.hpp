@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -38,18 +37,7 @@ namespace bpm { inline namespace BPM_TARGET {
 template <class Input>
 struct StoredInput;
 
-}}  // namespace bpm
-
-namespace bpm { inline namespace BPM_TARGET { namespace detail {
-
-template <class Matrix>
-[[nodiscard]] std::span<const typename Matrix::Scalar> values_of_matrix(const Matrix& matrix) {
-  return {matrix.data(), static_cast<std::size_t>(matrix.size())};
-}
-template <class Matrix>
-[[nodiscard]] std::vector<std::size_t> shape_of(const Matrix& matrix) {
-  return {static_cast<std::size_t>(matrix.rows()), static_cast<std::size_t>(matrix.cols())};
-}
+namespace detail {
 
 /// Returns the shape of a matrix of the file. \throws DataError.
 [[nodiscard]] inline TensorFile::Shape matrix_shape(const TensorFile& file,
@@ -71,19 +59,13 @@ template <class Scalar>
 
 /// Storage of a type of inputs in files. Writers refer to dense inputs without a copy.
 template <class Inputs>
-struct StoredInputs {
-  static constexpr bool known = false;
-};
+struct StoredInputs;
 
 template <TensorElement Scalar>
 struct StoredInputs<RowMatrix<Scalar>> {
-  using Inputs = RowMatrix<Scalar>;
-  static constexpr bool known = true;
   static constexpr std::string_view name = "dense";
-  static void write(const Inputs& inputs, TensorFileWriter& file) {
-    file.refer("inputs", shape_of(inputs), values_of_matrix(inputs));
-  }
-  [[nodiscard]] static Inputs read(const TensorFile& file) {
+  static void write(const auto& inputs, TensorFileWriter& file) { file.refer("inputs", inputs); }
+  [[nodiscard]] static RowMatrix<Scalar> read(const TensorFile& file) {
     return read_matrix<Scalar>(file, "inputs");
   }
 };
@@ -91,14 +73,26 @@ struct StoredInputs<RowMatrix<Scalar>> {
 /// Dense inputs read in place.
 template <TensorElement Scalar>
 struct StoredInputs<Eigen::Map<const RowMatrix<Scalar>>> : StoredInputs<RowMatrix<Scalar>> {
-  using Inputs = Eigen::Map<const RowMatrix<Scalar>>;
+  [[nodiscard]] static Eigen::Map<const RowMatrix<Scalar>> read(const TensorFile& file) {
+    const TensorFile::Shape shape = matrix_shape(file, "inputs");
+    return {file.place<Scalar>("inputs"), static_cast<Eigen::Index>(shape.rows),
+            static_cast<Eigen::Index>(shape.columns)};
+  }
+};
+
+/// Inputs that queries bring as kernel values: a matrix with a column per training point, whose
+/// number alone is stored.
+template <class Inputs>
+struct StoredPointCount {
+  static constexpr std::string_view name = "kernel values";
   static void write(const Inputs& inputs, TensorFileWriter& file) {
-    file.refer("inputs", shape_of(inputs), values_of_matrix(inputs));
+    file.keep("inputs.points", std::vector<std::int64_t>{inputs.cols()});
   }
   [[nodiscard]] static Inputs read(const TensorFile& file) {
-    const TensorFile::Shape shape = matrix_shape(file, "inputs");
-    return Inputs(file.place<Scalar>("inputs"), static_cast<Eigen::Index>(shape.rows),
-                  static_cast<Eigen::Index>(shape.columns));
+    const auto points = file.list<std::int64_t>("inputs.points");
+    ensure<DataError>(points.size() == 1 && std::in_range<PointIndex>(points[0]) && points[0] >= 0,
+                      file.name(), ": the number of training points is missing");
+    return Inputs(0, static_cast<Eigen::Index>(points[0]));
   }
 };
 
@@ -106,7 +100,6 @@ struct StoredInputs<Eigen::Map<const RowMatrix<Scalar>>> : StoredInputs<RowMatri
 template <SparseInputs Inputs>
 struct StoredInputs<Inputs> {
   using Scalar = typename Inputs::Scalar;
-  static constexpr bool known = true;
   static constexpr std::string_view name = "sparse";
 
   static void write(const Inputs& inputs, TensorFileWriter& file) {
@@ -120,8 +113,7 @@ struct StoredInputs<Inputs> {
       }
       ends.push_back(std::ssize(columns));
     }
-    const std::int64_t features = inputs.cols();
-    file.add<std::int64_t>("inputs.features", {1}, std::span(&features, 1));
+    file.keep("inputs.features", std::vector<std::int64_t>{inputs.cols()});
     file.keep("inputs.ends", std::move(ends));
     file.keep("inputs.columns", std::move(columns));
     file.keep("inputs.values", std::move(values));
@@ -164,7 +156,6 @@ struct StoredInputs<Inputs> {
 /// Strings as bytes, one string after the other, with the end of each.
 template <>
 struct StoredInputs<std::vector<std::string>> {
-  static constexpr bool known = true;
   static constexpr std::string_view name = "strings";
   static void write(const std::vector<std::string>& inputs, TensorFileWriter& file) {
     std::vector<std::uint8_t> bytes;
@@ -200,7 +191,6 @@ concept StorableInput = requires(const Input& input, std::string_view bytes) {
 /// Inputs as strings that the user's functions convert.
 template <StorableInput Input>
 struct StoredInputs<std::vector<Input>> {
-  static constexpr bool known = true;
   static constexpr std::string_view name = "own";
   static void write(const std::vector<Input>& inputs, TensorFileWriter& file) {
     std::vector<std::string> texts;
@@ -220,4 +210,5 @@ struct StoredInputs<std::vector<Input>> {
   }
 };
 
-}}}  // namespace bpm::detail
+}  // namespace detail
+}}  // namespace bpm

@@ -19,7 +19,7 @@
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/kernels/runtime_kernel.hpp"
-#include "bpm/storage/member_reader.hpp"
+#include "bpm/storage/stored_members.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 

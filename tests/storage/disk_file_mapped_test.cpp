@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/storage/mapped_file.hpp"
+#include "bpm/storage/disk_file.hpp"
 
 #include <sys/stat.h>
 
@@ -24,7 +24,6 @@
 #include "bpm/kernels/dot_product.hpp"
 #include "bpm/kernels/radial.hpp"
 #include "bpm/machine/classifier.hpp"
-#include "bpm/storage/durable_file.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
