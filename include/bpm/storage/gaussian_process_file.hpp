@@ -24,7 +24,6 @@
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/storage/model_file.hpp"
-#include "bpm/storage/stored_inputs.hpp"
 #include "bpm/storage/stored_members.hpp"
 #include "bpm/storage/tensor_file.hpp"
 

@@ -31,9 +31,8 @@
 #include "bpm/kernels/runtime_kernel.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/storage/disk_file.hpp"
-#include "bpm/storage/stored_inputs.hpp"
-#include "bpm/storage/stored_kernel.hpp"
 #include "bpm/storage/stored_members.hpp"
+#include "bpm/storage/stored_parts.hpp"
 #include "bpm/storage/tensor_file.hpp"
 #include "bpm/version.hpp"
 
@@ -67,6 +66,22 @@ inline void check_model(const TensorFile& file, std::string_view wanted = model_
                     ", this library reads format ", known,
                     "; take the library's version that wrote it, ", file.text("library"));
 }
+
+/// Inputs that queries bring as kernel values: a matrix with a column per training point, whose
+/// number alone is stored.
+template <class Inputs>
+struct StoredPointCount {
+  static constexpr std::string_view name = "kernel values";
+  static void write(const Inputs& inputs, TensorFileWriter& file) {
+    file.keep("inputs.points", std::vector<std::int64_t>{inputs.cols()});
+  }
+  [[nodiscard]] static Inputs read(const TensorFile& file) {
+    const auto points = file.list<std::int64_t>("inputs.points");
+    ensure<DataError>(points.size() == 1 && std::in_range<PointIndex>(points[0]) && points[0] >= 0,
+                      file.name(), ": the number of training points is missing");
+    return Inputs(0, static_cast<Eigen::Index>(points[0]));
+  }
+};
 
 /// Storage of a classifier's inputs.
 template <class Kernel, class Inputs>
@@ -121,7 +136,7 @@ template <class C, class Memory = std::nullptr_t>
     }
     parts.standardisation = std::move(scaling);
   }
-  if (memory) parts.source = name;
+  if (memory != nullptr) parts.source = name;
   parts.memory = std::move(memory);
   try {
     return C(std::move(parts), std::move(notes));

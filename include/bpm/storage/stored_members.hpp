@@ -28,7 +28,6 @@
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/samplers/sampler.hpp"
-#include "bpm/storage/stored_inputs.hpp"
 #include "bpm/storage/tensor_file.hpp"
 
 /// \file
@@ -37,6 +36,24 @@
 /// are its arrays, under the names of all enclosing objects, as in "means.0.outputs".
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
+
+/// Returns the shape of a matrix of the file. \throws DataError.
+[[nodiscard]] inline TensorFile::Shape matrix_shape(const TensorFile& file,
+                                                    const std::string& key) {
+  const TensorFile::Shape shape = file.shape(key);
+  ensure<DataError>(shape.columns <= std::numeric_limits<std::uint32_t>::max(), file.name(),
+                    ": the array '", key, "' has ", shape.columns, " columns, which are too many");
+  return shape;
+}
+/// Reads a matrix of the file. \throws DataError.
+template <class Scalar>
+[[nodiscard]] RowMatrix<Scalar> read_matrix(const TensorFile& file, const std::string& key) {
+  const TensorFile::Shape shape = matrix_shape(file, key);
+  RowMatrix<Scalar> matrix(static_cast<Eigen::Index>(shape.rows),
+                           static_cast<Eigen::Index>(shape.columns));
+  file.copy(key, matrix.data());
+  return matrix;
+}
 
 /// Words for the values of an enum, in order.
 template <class Enum>
