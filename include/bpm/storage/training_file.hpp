@@ -53,14 +53,8 @@ namespace detail {
 struct StoredTraining {
   template <class Sampler>
   static constexpr void require_members() {
-    constexpr bool state = [] {
-      if constexpr (sees_cones<Sampler>) {
-        return HasMembers<typename Sampler::State>;
-      } else {
-        return true;
-      }
-    }();
-    static_assert(HasMembers<Sampler> && state,
+    static_assert(HasMembers<Sampler> &&
+                      (!sees_cones<Sampler> || HasMembers<typename StateOf<Sampler>::type>),
                   "a training with a sampler of one's own is saved by template <class Self, class "
                   "Visit> static void visit_members(Self&, Visit&&) of the sampler and of its "
                   "State: see bpm/core/members.hpp");
