@@ -11,12 +11,9 @@ file(
 
 # Headers with a dependency of their own are in no umbrella and belong to a target of their own.
 set(bpm_gzip_headers include/bpm/data/gzip.hpp)
-set(bpm_models_headers include/bpm/storage/gaussian_process_file.hpp include/bpm/storage/member_reader.hpp
-                       include/bpm/storage/mapped_file.hpp include/bpm/storage/model_file.hpp
-                       include/bpm/storage/stored_features.hpp include/bpm/storage/stored_inputs.hpp
-                       include/bpm/storage/stored_kernel.hpp
-                       include/bpm/storage/stored_members.hpp
-                       include/bpm/storage/tensor_file.hpp
+set(bpm_models_headers include/bpm/storage/gaussian_process_file.hpp include/bpm/storage/model_file.hpp
+                       include/bpm/storage/stored_features.hpp include/bpm/storage/stored_members.hpp
+                       include/bpm/storage/stored_parts.hpp include/bpm/storage/tensor_file.hpp
                        include/bpm/storage/training_file.hpp)
 set(bpm_nlopt_headers include/bpm/gaussian_process/selection/nlopt_search.hpp)
 file(

@@ -8,7 +8,7 @@ bpm_under_threads(samplers perceptron/draw_pieces_ordered_delivery perceptron/pe
                   perceptron/windowed_perceptron perceptron/draw_pieces billiard/billiard)
 bpm_under_threads(gaussian_process ensembles/posterior_ensemble_labels ensembles/posterior_ensemble
                   orthant/orthant_probability)
-bpm_under_threads(storage mapped_file)
+bpm_under_threads(storage disk_file_mapped)
 bpm_under_threads(threads one_vs_rest)
 
 bpm_not_under_addresses(samplers "laws at length: the tests of the chains run the same code once"

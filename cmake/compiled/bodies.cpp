@@ -4,7 +4,6 @@
 #define BPM_COMPILING
 #include "bpm/bpm.hpp"
 #include "bpm/data.hpp"
-#include "bpm/images.hpp"
 
 #include <Eigen/SparseCore>
 #include <cstddef>

@@ -15,7 +15,6 @@
 #include "bpm/images/deformation.hpp"
 #include "bpm/images/gradient_features.hpp"
 #include "bpm/images/image_shape.hpp"
-#include "bpm/images/slant_removal.hpp"
 #include "bpm/images/virtual_examples.hpp"
 #include "common/machine_info.hpp"
 #include "common/program.hpp"

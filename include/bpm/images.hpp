@@ -7,5 +7,4 @@
 #include "bpm/images/deformation.hpp"
 #include "bpm/images/gradient_features.hpp"
 #include "bpm/images/image_shape.hpp"
-#include "bpm/images/slant_removal.hpp"
 #include "bpm/images/virtual_examples.hpp"

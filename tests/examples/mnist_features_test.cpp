@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bpm/images/gradient_features.hpp"
-#include "bpm/images/slant_removal.hpp"
+#include "bpm/images/image_shape.hpp"
 #include "catch.hpp"
 #include "common/drawn_digits.hpp"
 #include "mnist/features.hpp"

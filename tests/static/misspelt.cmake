@@ -219,7 +219,7 @@ const auto training = bpm::load<Training>(std::filesystem::path(\"t\"));\n"
   "a training is read by resume(machine, inputs, labels, file), which has its training set and its settings")
 
 # A kernel of one's own has no name in a model file until it is given one.
-expect_sentence(stored_kernel "#include \"bpm/storage/stored_kernel.hpp\"
+expect_sentence(stored_kernel "#include \"bpm/storage/stored_parts.hpp\"
 struct Mine {};
 const auto json = bpm::detail::kernel_to_json(Mine{});\n"
   "a model with a kernel of one's own is saved by a specialisation of bpm::StoredKernel for it")

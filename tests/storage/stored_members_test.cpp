@@ -20,7 +20,6 @@
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/samplers/sampler.hpp"
-#include "bpm/storage/member_reader.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "bpm/storage/tensor_file.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -41,8 +45,8 @@ TEST_CASE("the layout, byte by byte") {
   TensorFileWriter writer;
   const std::vector<std::uint8_t> small{7, 8};
   const std::vector<double> wide{1.0, -2.0};
-  writer.add<std::uint8_t>("small", {2}, small);
-  writer.add<double>("wide", {1, 2}, wide);
+  writer.refer("small", small);
+  writer.keep("wide", bpm::RowMatrix<double>{{1.0, -2.0}});
   writer.set("key", "value");
   const Bytes bytes = writer.bytes();
   const std::string header =
@@ -74,33 +78,34 @@ TEST_CASE("the layout, byte by byte") {
   CHECK(message_of([&] { (void)file.text("none"); }) == "f has no 'none'");
 }
 
-TEST_CASE("arrays that are copied, kept or referred to make one file") {
+TEST_CASE("arrays that are kept or referred to make one file") {
   const std::vector<std::int32_t> list{1, -2, 3};
   const bpm::RowMatrix<float> matrix{{1, 2, 3}, {4, 5, 6}};
-  TensorFileWriter copied;
-  copied.add<std::int32_t>("list", {3}, list);
-  copied.add<float>("matrix", {2, 3}, std::span(matrix.data(), 6));
   TensorFileWriter kept;
   kept.keep("list", list);
   kept.keep("matrix", matrix);
-  CHECK(kept.bytes() == copied.bytes());
   TensorFileWriter referred;
-  referred.refer<std::int32_t>("list", {3}, list);
-  referred.refer<float>("matrix", {2, 3}, std::span(matrix.data(), 6));
-  CHECK(referred.bytes() == copied.bytes());
+  referred.refer("list", list);
+  referred.refer("matrix", matrix);
+  CHECK(referred.bytes() == kept.bytes());
+  const Bytes whole = kept.bytes();
+  const TensorFile file(whole, "f");
+  CHECK(file.shape("list").rows == 3);
+  CHECK(file.shape("matrix").rows == 2);
+  CHECK(file.shape("matrix").columns == 3);
 
   TensorFileWriter holding;
   const auto& held = holding.hold(std::vector<std::int32_t>(list));
-  holding.refer<std::int32_t>("list", {3}, held);
+  holding.refer("list", held);
   holding.keep("matrix", matrix);
   const TensorFileWriter moved = std::move(holding);
-  CHECK(TensorFileWriter(moved).bytes() == copied.bytes());
+  CHECK(TensorFileWriter(moved).bytes() == kept.bytes());
 
   const auto pieces = referred.pieces();
   REQUIRE(pieces.size() == 3);
   Bytes joined;
   for (const auto piece : pieces) joined.insert(joined.end(), piece.begin(), piece.end());
-  CHECK(joined == copied.bytes());
+  CHECK(joined == kept.bytes());
   if constexpr (std::endian::native == std::endian::little) {
     CHECK(static_cast<const void*>(pieces[1].data()) == list.data());
     CHECK(static_cast<const void*>(pieces[2].data()) == matrix.data());
@@ -200,7 +205,73 @@ TEST_CASE("the borders of what the layout allows") {
 TEST_CASE("arrays begin at eight and a multiple of 64, whatever the header's length") {
   for (std::size_t length = 0; length < 130; ++length) {
     TensorFileWriter writer;
-    writer.add<double>(std::string(length + 1, 'a'), {1}, std::vector{1.0});
+    writer.keep(std::string(length + 1, 'a'), std::vector{1.0});
     CHECK((writer.bytes().size() - sizeof(double)) % 64 == 8);
+  }
+}
+
+namespace {
+
+struct NamedArray {
+  std::string name;
+  std::string type = "U8";
+  std::vector<std::size_t> shape{4};
+  std::vector<std::uint8_t> numbers{1, 2, 3, 4};
+};
+using Strings = std::map<std::string, std::string>;
+
+std::string checksum_of(const std::vector<NamedArray>& arrays, const Strings& strings) {
+  std::vector<std::pair<std::string, bpm::detail::TensorArray>> all;
+  for (const NamedArray& one : arrays) {
+    all.push_back({one.name, {one.type, one.shape, std::as_bytes(std::span(one.numbers))}});
+  }
+  return bpm::detail::tensor_checksum(all, strings);
+}
+
+}  // namespace
+
+TEST_CASE("a checksum tells names, types, shapes, bytes and strings of a file apart") {
+  const std::vector<NamedArray> plain{{"a"}, {"b", "U8", {2}, {5, 6}}};
+  const Strings strings{{"key", "value"}};
+  std::set<std::string> seen{checksum_of(plain, strings)};
+  const auto is_new = [&](const std::vector<NamedArray>& arrays, const Strings& with) {
+    return seen.insert(checksum_of(arrays, with)).second;
+  };
+  for (const std::size_t which : {0U, 1U}) {
+    CAPTURE(which);
+    const auto with = [&](auto change) {
+      std::vector<NamedArray> other = plain;
+      change(other[which]);
+      return is_new(other, strings);
+    };
+    CHECK(with([](NamedArray& one) { one.name = "c"; }));
+    CHECK(with([](NamedArray& one) { one.type = "I8"; }));
+    CHECK(with([](NamedArray& one) { one.shape = {2, 2}; }));
+    CHECK(with([](NamedArray& one) { one.numbers[1] ^= 1U; }));
+  }
+  CHECK(is_new({plain[0]}, strings));
+  CHECK(is_new({plain[1]}, strings));
+  CHECK(is_new({}, strings));
+  CHECK(is_new(plain, {}));
+  CHECK(is_new(plain, {{"key", "valuf"}}));
+  CHECK(is_new(plain, {{"kez", "value"}}));
+  CHECK(is_new(plain, {{"key", "value"}, {"more", ""}}));
+  // Strings that hold the same words one after the other.
+  CHECK(is_new(plain, {{"eightlet", "key"}}));
+  CHECK(is_new(plain, {{"eightletkey", ""}}));
+  CHECK(is_new(plain, {{std::string("key\0", 4), "value"}}));
+}
+
+TEST_CASE("a checksum is the same in any order of arrays and beside any checksum, in 20 digits") {
+  const NamedArray one{"a"};
+  const NamedArray other{"b", "F32", {1}, {0, 0, 0, 1}};
+  CHECK(checksum_of({one, other}, {}) == checksum_of({other, one}, {}));
+  CHECK(checksum_of({one}, {{"key", "value"}}) ==
+        checksum_of({one}, {{"checksum", "x"}, {"key", "value"}}));
+  for (int i = 0; i < 200; ++i) {  // Every tenth has a digit less.
+    const std::string sum = checksum_of({one}, {{"key", std::to_string(i)}});
+    CHECK(sum.size() == 20);
+    CHECK(
+        std::all_of(sum.begin(), sum.end(), [](unsigned char c) { return std::isdigit(c) != 0; }));
   }
 }

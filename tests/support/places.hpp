@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "bpm/storage/stored_kernel.hpp"
+#include "bpm/storage/stored_parts.hpp"
 
 namespace test_support {
 

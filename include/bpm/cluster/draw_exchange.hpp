@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
+#include "bpm/cluster/byte_stream.hpp"
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/perceptron/draw_pieces.hpp"
 #include "bpm/samplers/sampler.hpp"
-#include "bpm/storage/byte_stream.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/cluster/byte_stream.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
@@ -21,7 +22,6 @@
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
-#include "bpm/storage/byte_stream.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {

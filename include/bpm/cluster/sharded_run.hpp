@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "bpm/cluster/byte_stream.hpp"
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/cluster/shard.hpp"
 #include "bpm/core/progress.hpp"
@@ -21,7 +22,6 @@
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/samplers/perceptron/windowed_perceptron.hpp"
-#include "bpm/storage/byte_stream.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {

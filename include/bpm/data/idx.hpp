@@ -146,8 +146,18 @@ class IdxReader {
 /// \throws DataError with the byte offset where the magic number, the element type or a size is
 /// wrong, the tensor has not three dimensions, the stream ends early, or bytes follow the elements.
 /// Sizes are compared with the length of the stream before memory is taken.
-[[nodiscard]] BPM_INLINE RowMatrix<std::uint8_t> read_idx_images(
-    std::istream& stream, std::string_view name = "IDX stream");
+[[nodiscard]] inline RowMatrix<std::uint8_t> read_idx_images(std::istream& stream,
+                                                             std::string_view name = "IDX stream") {
+  detail::IdxReader reader(stream, name);
+  reader.require_dimensions(3, "images, rows, columns");
+  RowMatrix<std::uint8_t> images;
+  reader.read_elements([&](std::size_t) {
+    const auto& sizes = reader.sizes();
+    images.resize(sizes[0], sizes[1] * sizes[2]);
+    return images.data();
+  });
+  return images;
+}
 
 /// Reads images from a file: a path or `GzipFile`.
 template <detail::File File>
@@ -158,8 +168,10 @@ template <detail::File File>
 
 /// Returns the sizes of an IDX tensor, for images their number, rows and columns, without reading
 /// the elements. \throws DataError as `read_idx_images` on errors in the header.
-[[nodiscard]] BPM_INLINE std::vector<std::size_t> read_idx_sizes(
-    std::istream& stream, std::string_view name = "IDX stream");
+[[nodiscard]] inline std::vector<std::size_t> read_idx_sizes(std::istream& stream,
+                                                             std::string_view name = "IDX stream") {
+  return detail::IdxReader(stream, name).sizes();
+}
 
 /// Reads the sizes from a file: a path or `GzipFile`.
 template <detail::File File>
@@ -170,8 +182,17 @@ template <detail::File File>
 
 /// Reads labels 0 .. 255, an IDX tensor of one dimension.
 /// \throws DataError as read_idx_images, and where the tensor has not one dimension.
-[[nodiscard]] BPM_INLINE std::vector<int> read_idx_labels(std::istream& stream,
-                                                          std::string_view name = "IDX stream");
+[[nodiscard]] inline std::vector<int> read_idx_labels(std::istream& stream,
+                                                      std::string_view name = "IDX stream") {
+  detail::IdxReader reader(stream, name);
+  reader.require_dimensions(1, "labels");
+  std::vector<std::uint8_t> bytes;
+  reader.read_elements([&](std::size_t n) {
+    bytes.resize(n);
+    return bytes.data();
+  });
+  return {bytes.begin(), bytes.end()};
+}
 
 /// Reads labels from a file: a path or `GzipFile`.
 template <detail::File File>
@@ -195,36 +216,5 @@ template <detail::File Images, detail::File Labels>
                             data.labels.size(), " labels, expected as many labels as images");
   return data;
 }
-
-#if BPM_BODIES
-
-BPM_INLINE RowMatrix<std::uint8_t> read_idx_images(std::istream& stream, std::string_view name) {
-  detail::IdxReader reader(stream, name);
-  reader.require_dimensions(3, "images, rows, columns");
-  RowMatrix<std::uint8_t> images;
-  reader.read_elements([&](std::size_t) {
-    const auto& sizes = reader.sizes();
-    images.resize(sizes[0], sizes[1] * sizes[2]);
-    return images.data();
-  });
-  return images;
-}
-
-BPM_INLINE std::vector<std::size_t> read_idx_sizes(std::istream& stream, std::string_view name) {
-  return detail::IdxReader(stream, name).sizes();
-}
-
-BPM_INLINE std::vector<int> read_idx_labels(std::istream& stream, std::string_view name) {
-  detail::IdxReader reader(stream, name);
-  reader.require_dimensions(1, "labels");
-  std::vector<std::uint8_t> bytes;
-  reader.read_elements([&](std::size_t n) {
-    bytes.resize(n);
-    return bytes.data();
-  });
-  return {bytes.begin(), bytes.end()};
-}
-
-#endif
 
 }}  // namespace bpm

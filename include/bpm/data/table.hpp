@@ -105,8 +105,12 @@ class MixedColumn {
                                                             : missing_.among_words(field);
     ensure<DataError>(fills_ || !missing, place, "found the missing value ", Quoted{field},
                       ", expected a value");
-    if (kind_ != MixedTable::Kind::words) add_number(field, place);
-    if (kind_ == MixedTable::Kind::numbers) return;
+    if (kind_ == MixedTable::Kind::numbers) {
+      numbers_.push_back(missing ? std::numeric_limits<double>::quiet_NaN()
+                                 : parser_.value(field, place));
+      return;
+    }
+    if (!kind_) add_perhaps_number(field, place);
     text_ += field;
     ends_.push_back(text_.size());
   }
@@ -153,15 +157,13 @@ class MixedColumn {
   }
 
  private:
-  void add_number(std::string_view field, const FieldPlace& place) {
+  void add_perhaps_number(std::string_view field, const FieldPlace& place) {
     if (missing_.among_numbers(field)) {
       numbers_.push_back(std::numeric_limits<double>::quiet_NaN());
       if (!missing_.among_words(field) && !perhaps_missing_) {
         perhaps_missing_ = field;
         first_line_ = first_word_ ? first_line_ : place.line;
       }
-    } else if (kind_) {
-      numbers_.push_back(parser_.value(field, place));
     } else if (const auto number = parser_.parse(field); number && !first_word_) {
       numbers_.push_back(*number);
     } else if (!first_word_) {
@@ -260,14 +262,10 @@ LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream, std::string_vie
                 "have words, kinds or missing: read_mixed_table has these");
   detail::TableLines lines(stream, name, settings);
   std::vector<Scalar> values;
-  detail::LabelWords labels;
   std::vector<detail::NumberColumn> columns(lines.features().size(),
                                             detail::NumberColumn(settings.decimal));
   Eigen::Index rows = 0;
   lines.for_each([&](const detail::TableLines::Line& line) {
-    if (lines.label() < line.fields.size()) {
-      labels.add(line.fields[lines.label()], lines.place(line, lines.label()));
-    }
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const std::size_t i = lines.features()[c];
       const std::string_view field = line.fields[i];
@@ -283,10 +281,10 @@ LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream, std::string_vie
     }
     ++rows;
   });
-  if (lines.may_be_names() && labels.first_is_alone()) lines.ask_for_header();
+  if (lines.may_be_names()) lines.ask_for_header();
   LabelledData<RowMatrix<Scalar>> data;
   data.inputs = Eigen::Map<const RowMatrix<Scalar>>(values.data(), rows, std::ssize(values) / rows);
-  labels.move_to(data);
+  lines.labels().move_to(data);
   data.notes = lines.notes();
   for (std::size_t c = 0; c < lines.features().size(); ++c) {
     const std::size_t i = lines.features()[c];
@@ -299,22 +297,18 @@ LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream, std::string_vie
 BPM_INLINE LabelledData<MixedTable> read_mixed_table(std::istream& stream, std::string_view name,
                                                      const TableSettings& settings) {
   detail::TableLines lines(stream, name, settings);
-  detail::LabelWords labels;
   std::vector<detail::MixedColumn> columns;
   for (std::size_t c = 0; c < lines.features().size(); ++c) {
     columns.emplace_back(lines.kind(c), settings);
   }
   lines.for_each([&](const detail::TableLines::Line& line) {
-    if (lines.label() < line.fields.size()) {
-      labels.add(line.fields[lines.label()], lines.place(line, lines.label()));
-    }
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const std::size_t i = lines.features()[c];
       columns[c].add(line.fields[i], lines.place(line, i));
     }
   });
   LabelledData<MixedTable> data;
-  bool may_be_names = lines.is_undecided() && (labels.empty() || labels.first_is_alone(true));
+  bool may_be_names = lines.is_undecided();
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const std::size_t i = lines.features()[c];
     MixedTable::Column& column = data.inputs.columns.emplace_back();
@@ -328,8 +322,8 @@ BPM_INLINE LabelledData<MixedTable> read_mixed_table(std::istream& stream, std::
                    std::count(column.word_of.begin(), column.word_of.end(), column.word_of[0]) == 1;
   }
   if (may_be_names) lines.ask_for_header("words that no other line has");
-  if (lines.may_be_names() && labels.first_is_alone()) lines.ask_for_header();
-  labels.move_to(data);
+  if (lines.may_be_names()) lines.ask_for_header();
+  lines.labels().move_to(data);
   data.notes.insert(data.notes.begin(), lines.notes().begin(), lines.notes().end());
   return data;
 }

@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -61,17 +60,19 @@ class TableLines {
     find_features();
   }
 
-  /// Calls `take` with each line of data.
+  /// Adds the labels of all lines of data to `labels`, and calls `take` with each line.
   template <class Take>
   void for_each(Take&& take) {
-    if (!has_header_) {
-      take(std::as_const(first_));
-    }
+    const auto take_line = [&](const Line& line) {
+      if (label_ < line.fields.size()) labels_.add(line.fields[label_], place(line, label_));
+      take(line);
+    };
+    if (!has_header_) take_line(first_);
     for (; more_; more_ = read(line_)) {
       ensure<DataError>(line_.fields.size() == width(), name_, ":", line_.number, ": found ",
                         line_.fields.size(), " fields, expected ", width(), " as in line ",
                         first_.number);
-      take(std::as_const(line_));
+      take_line(line_);
     }
     if (comments_ > 0) {
       notes_.push_back(join(name_, ": ", comments_,
@@ -82,20 +83,20 @@ class TableLines {
   }
 
   [[nodiscard]] std::size_t width() const { return first_.fields.size(); }
-  /// Returns whether the first line, read as data, has features that may be names: different
-  /// numbers.
-  [[nodiscard]] bool may_be_names() const { return may_be_names_; }
+  /// Returns whether the first line, read as data, may be names: its features are different
+  /// numbers, and its label is unlike all others.
+  [[nodiscard]] bool may_be_names() const { return may_be_names_ && labels_.first_is_alone(); }
   /// Returns whether a first line of words could also be names.
   [[nodiscard]] bool is_undecided() const {
-    return !has_header_ && settings_.header == TableSettings::Header::automatic;
+    return !has_header_ && settings_.header == TableSettings::Header::automatic &&
+           (labels_.empty() || labels_.first_is_alone(true));
   }
   [[noreturn]] void ask_for_header(
       std::string_view kind = "numbers beside a label unlike others") const {
     throw DataError(join(name_, ":", first_number_, ": found a line of ", kind,
                          ", which may be names of columns or a row, expected to be told which"));
   }
-  /// Index of the label's field; beyond all fields if there is no label.
-  [[nodiscard]] std::size_t label() const { return label_; }
+  [[nodiscard]] LabelWords& labels() { return labels_; }
   /// Fields of the features, in the order of the features.
   [[nodiscard]] const std::vector<std::size_t>& features() const { return features_; }
   /// Returns the kind of a feature; no value: automatic.
@@ -385,7 +386,8 @@ class TableLines {
   bool held_ = false;             ///< Whether the current line waits for them.
   std::size_t comments_ = 0;      ///< Number of skipped comment lines.
   std::size_t first_number_ = 0;  ///< Number of the first line in the file.
-  std::size_t label_ = std::numeric_limits<std::size_t>::max();
+  std::size_t label_ = std::numeric_limits<std::size_t>::max();  ///< Field; beyond all: none.
+  LabelWords labels_;
   std::vector<std::size_t> features_;
   std::vector<bool> words_;  ///< Whether the settings list a column as words.
   std::vector<std::string> notes_;

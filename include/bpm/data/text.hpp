@@ -80,22 +80,6 @@ struct ColumnList {
   return text.substr(0, text.find_first_of("eE")).find_first_of("123456789");
 }
 
-/// Returns whether a decimal number outside the range of double is too large, not too small.
-[[nodiscard]] inline bool is_too_large(std::string_view text) {
-  const std::size_t end = std::min(text.find_first_of("eE"), text.size());
-  long long exponent = 0;
-  if (end < text.size()) {
-    const std::string_view digits = text.substr(end + (text[end + 1] == '+' ? 2 : 1));
-    const char* const stop = digits.data() + digits.size();
-    if (std::from_chars(digits.data(), stop, exponent).ec != std::errc{}) {
-      return digits.front() != '-';
-    }
-  }
-  // The exponent plus this difference is about the power of ten of the first nonzero digit.
-  const std::size_t point = std::min(text.find('.'), end);
-  return exponent > static_cast<long long>(first_digit(text)) - static_cast<long long>(point);
-}
-
 // The from_chars of libstdc++ for i386 rounds twice.
 #if defined(__cpp_lib_to_chars) && !defined(__i386__)
 inline constexpr bool from_chars_reads_double = true;
@@ -109,9 +93,9 @@ inline constexpr bool from_chars_reads_double = false;
                     [](char c, char lower) { return (c | 0x20) == lower; });
 }
 
-/// Returns the text as a double, as `parse_number` does, by `std::strtod`: for standard libraries
-/// whose `std::from_chars` lacks double (libc++) or rounds it wrongly. It replaces '.' by the
-/// locale's decimal point.
+/// Returns the text as a double, as `parse_number` does, by `std::strtod`: for numbers out of
+/// range, and for standard libraries whose `std::from_chars` lacks double (libc++) or rounds it
+/// wrongly. It replaces '.' by the locale's decimal point.
 [[nodiscard]] inline std::optional<double> parse_by_strtod(std::string_view text) {
   const bool negative = text.starts_with('-');
   const std::string_view digits = text.substr(negative ? 1 : 0);
@@ -165,9 +149,7 @@ template <class Number>
     const char* end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
     if constexpr (std::floating_point<Number>) {
-      if (error == std::errc::result_out_of_range && stop == end) {
-        return is_too_large(text) ? std::numeric_limits<Number>::infinity() : Number{0};
-      }
+      if (error == std::errc::result_out_of_range && stop == end) return parse_by_strtod(text);
     }
     if (error != std::errc{} || stop != end) {
       return std::nullopt;

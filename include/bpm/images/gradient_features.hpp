@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -331,12 +332,8 @@ class GradientFeatures {
   void round(Scratch& s, std::uint8_t* features) const {
     const std::size_t n = static_cast<std::size_t>(settings_.orientations);
     const std::size_t lanes = static_cast<std::size_t>(lanes_);
-    std::uint64_t total = 0;
-    for (std::size_t g = 0; g < grids_.size(); ++g) {
-      for_cells(g, [&](std::size_t at) {
-        for (std::size_t k = 0; k < lanes; ++k) total += s.cells[at + k];
-      });
-    }
+    // Cells and directions beyond the last have sums of 0.
+    const std::uint64_t total = std::accumulate(s.cells.begin(), s.cells.end(), std::uint64_t{0});
     if (total == 0) {
       std::fill_n(features, size_, std::uint8_t{0});
       return;

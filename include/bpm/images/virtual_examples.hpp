@@ -31,15 +31,12 @@ struct CopyKey {
   /// places, copies, examples and seeds, and the same with every compiler. A transform draws all
   /// random numbers from these words, in any order, or seeds a `RandomEngine` with one.
   [[nodiscard]] constexpr std::uint64_t word(std::uint64_t place) const noexcept {
-    return detail::mixed_word(base() + place * detail::golden_step);
-  }
-
- private:
-  [[nodiscard]] constexpr std::uint64_t base() const noexcept {
     // Each of the three has its own step, so that no two of them are interchangeable.
     const std::uint64_t start = detail::mixed_word(seed + detail::golden_step);
-    return detail::mixed_word(detail::mixed_word(start ^ (example * 0xD1342543DE82EF95ULL)) ^
-                              (copy * 0xAEF17502108EF2D9ULL));
+    const std::uint64_t base =
+        detail::mixed_word(detail::mixed_word(start ^ (example * 0xD1342543DE82EF95ULL)) ^
+                           (copy * 0xAEF17502108EF2D9ULL));
+    return detail::mixed_word(base + place * detail::golden_step);
   }
 };
 

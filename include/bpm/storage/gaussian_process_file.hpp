@@ -23,9 +23,7 @@
 #include "bpm/gaussian_process/interpolation/kernel_interpolator.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/classifier.hpp"
-#include "bpm/storage/member_reader.hpp"
 #include "bpm/storage/model_file.hpp"
-#include "bpm/storage/stored_inputs.hpp"
 #include "bpm/storage/stored_members.hpp"
 #include "bpm/storage/tensor_file.hpp"
 

@@ -30,12 +30,9 @@
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/classifier.hpp"
-#include "bpm/storage/durable_file.hpp"
-#include "bpm/storage/mapped_file.hpp"
-#include "bpm/storage/member_reader.hpp"
-#include "bpm/storage/stored_inputs.hpp"
-#include "bpm/storage/stored_kernel.hpp"
+#include "bpm/storage/disk_file.hpp"
 #include "bpm/storage/stored_members.hpp"
+#include "bpm/storage/stored_parts.hpp"
 #include "bpm/storage/tensor_file.hpp"
 #include "bpm/version.hpp"
 
@@ -47,11 +44,6 @@ inline constexpr int model_format = 1;
 inline constexpr int training_format = 2;
 inline constexpr std::string_view model_kind = "bpm classifier";
 inline constexpr std::string_view training_kind = "bpm training";
-
-template <class C>
-inline constexpr bool is_classifier = false;
-template <class K, class I>
-inline constexpr bool is_classifier<Classifier<K, I>> = true;
 
 /// Whether `map` supports a classifier: dense numbers only, since files store others differently.
 template <class C>
@@ -75,42 +67,48 @@ inline void check_model(const TensorFile& file, std::string_view wanted = model_
                     "; take the library's version that wrote it, ", file.text("library"));
 }
 
-/// Reads the inputs. \throws DataError.
-template <class Inputs, bool brought>
-[[nodiscard]] Inputs read_inputs(const TensorFile& file) {
-  if constexpr (brought) {
+/// Inputs that queries bring as kernel values: a matrix with a column per training point, whose
+/// number alone is stored.
+template <class Inputs>
+struct StoredPointCount {
+  static constexpr std::string_view name = "kernel values";
+  static void write(const Inputs& inputs, TensorFileWriter& file) {
+    file.keep("inputs.points", std::vector<std::int64_t>{inputs.cols()});
+  }
+  [[nodiscard]] static Inputs read(const TensorFile& file) {
     const auto points = file.list<std::int64_t>("inputs.points");
     ensure<DataError>(points.size() == 1 && std::in_range<PointIndex>(points[0]) && points[0] >= 0,
                       file.name(), ": the number of training points is missing");
     return Inputs(0, static_cast<Eigen::Index>(points[0]));
-  } else {
-    return StoredInputs<Inputs>::read(file);
   }
-}
+};
 
-/// Reads a classifier. `memory`: the mapped file whose inputs are read in place; null if the
-/// classifier copies the bytes or the caller keeps them. \throws DataError as `load`.
-template <class C>
-[[nodiscard]] C read_classifier(const TensorFile& file, std::shared_ptr<const MappedFile> memory) {
+/// Storage of a classifier's inputs.
+template <class Kernel, class Inputs>
+using StoredInputsOf = std::conditional_t<std::same_as<Kernel, PrecomputedKernel>,
+                                          StoredPointCount<Inputs>, StoredInputs<Inputs>>;
+
+/// Reads a classifier. `memory`: the mapped file whose inputs are read in place; without, it copies
+/// the bytes. \throws DataError as `load`.
+template <class C, class Memory = std::nullptr_t>
+[[nodiscard]] C read_classifier(const TensorFile& file, Memory memory = {}) {
   using Parts = typename C::Parts;
   using Kernel = std::remove_cvref_t<decltype(std::declval<Parts>().kernel)>;
   using Inputs = std::remove_cvref_t<decltype(std::declval<Parts>().inputs)>;
-  using Stored = StoredInputs<Inputs>;
-  constexpr bool brought = std::same_as<Kernel, PrecomputedKernel>;
-  static_assert(Stored::known || brought,
-                "models are loaded with numbers, strings, or a type that has a bpm::StoredInput");
+  using Stored = StoredInputsOf<Kernel, Inputs>;
+  static_assert(!InputView<Inputs> || !std::same_as<Memory, std::nullptr_t>,
+                "load reads models into memory of their own: one whose inputs stay in the file is "
+                "opened by map");
+  static_assert(
+      requires { Stored::name; },
+      "models are loaded with numbers, strings, or a type that has a bpm::StoredInput");
   const std::string& name = file.name();
-  const std::string_view wanted = brought ? std::string_view("kernel values") : Stored::name;
-  ensure<DataError>(file.text("inputs") == wanted, name, " has inputs of the kind '",
-                    file.text("inputs"), "', expected '", wanted, "'");
+  ensure<DataError>(file.text("inputs") == Stored::name, name, " has inputs of the kind '",
+                    file.text("inputs"), "', expected '", Stored::name, "'");
   const auto json = [&](const char* key) {
     return parse_json(file.text(key), join(name, ": '", key, "'"));
   };
-  Parts parts{kernel_from_json<Kernel>(json("kernel"), name),
-              read_inputs<Inputs, brought>(file),
-              {},
-              {},
-              {}};
+  Parts parts{kernel_from_json<Kernel>(json("kernel"), name), Stored::read(file), {}, {}, {}};
   const nlohmann::json model = json("model");
   ensure<DataError>(model.is_object(), name, ": 'model' is no JSON object");
   MemberReader(name + ": ").read_members(model, parts, "model.");
@@ -138,23 +136,13 @@ template <class C>
     }
     parts.standardisation = std::move(scaling);
   }
-  if (memory) parts.source = name;
+  if (memory != nullptr) parts.source = name;
   parts.memory = std::move(memory);
   try {
     return C(std::move(parts), std::move(notes));
   } catch (const std::invalid_argument& error) {
     throw DataError(join(name, ": ", error.what()));
   }
-}
-
-/// Reads a classifier that copies the bytes. \throws DataError as `load`.
-template <class C>
-[[nodiscard]] C read_classifier(const TensorFile& file) {
-  using Inputs = std::remove_cvref_t<decltype(std::declval<typename C::Parts>().inputs)>;
-  static_assert(!InputView<Inputs>,
-                "load reads models into memory of their own: one whose inputs stay in the file is "
-                "opened by map");
-  return read_classifier<C>(file, nullptr);
 }
 
 /// Reads the alternative with the inputs of the file. \throws DataError as `load_any`.
@@ -182,9 +170,10 @@ template <class... Classifiers>
 /// Writes a classifier's contents, without kind and format.
 template <class Kernel, InputSet Inputs>
 void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWriter& file) {
-  using Stored = StoredInputs<Inputs>;
-  static_assert(Stored::known || std::same_as<Kernel, PrecomputedKernel>,
-                "models are saved with numbers, strings, or a type that has a bpm::StoredInput");
+  using Stored = StoredInputsOf<Kernel, Inputs>;
+  static_assert(
+      requires { Stored::name; },
+      "models are saved with numbers, strings, or a type that has a bpm::StoredInput");
   const auto& parts = file.hold(classifier).parts();  // Shared, not copied.
   check_notes(classifier.notes, parts.classes.size(), columns_of(parts.inputs), "save");
   try {
@@ -200,41 +189,29 @@ void write_classifier(const Classifier<Kernel, Inputs>& classifier, TensorFileWr
     fail("save", "names, words, rejection.score or inputs_made_by", "are not in UTF-8, must be");
   }
   file.keep("support", std::vector<std::int64_t>(parts.support.begin(), parts.support.end()));
-  file.refer(parts.one_against_one ? "coefficients.of_pairs" : "coefficients",
-             shape_of(parts.coefficients), values_of_matrix(parts.coefficients));
-  if (!parts.draw_numbers.empty()) {
-    file.refer("draw_coefficients", shape_of(parts.draw_coefficients),
-               values_of_matrix(parts.draw_coefficients));
-  }
+  file.refer(parts.one_against_one ? "coefficients.of_pairs" : "coefficients", parts.coefficients);
+  if (!parts.draw_numbers.empty()) file.refer("draw_coefficients", parts.draw_coefficients);
   if (parts.standardisation) {
     const Standardisation& scaling = *parts.standardisation;
-    file.refer("standardisation.mean", {static_cast<std::size_t>(scaling.mean.size())},
-               values_of_matrix(scaling.mean));
-    file.refer("standardisation.deviation", {static_cast<std::size_t>(scaling.deviation.size())},
-               values_of_matrix(scaling.deviation));
+    file.refer("standardisation.mean", scaling.mean);
+    file.refer("standardisation.deviation", scaling.deviation);
     file.keep("standardisation.constant",
               std::vector<std::int64_t>(scaling.constant.begin(), scaling.constant.end()));
   }
-  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-    file.set("inputs", "kernel values");
-    const std::int64_t points = parts.inputs.cols();
-    file.add<std::int64_t>("inputs.points", {1}, std::span(&points, 1));
-  } else {
-    file.set("inputs", std::string(Stored::name));
-    Stored::write(parts.inputs, file);
-  }
+  file.set("inputs", std::string(Stored::name));
+  Stored::write(parts.inputs, file);
 }
 
 /// Storage of a model type in files: the text of `kind`, `write` and `read`. Types other than
 /// classifiers specialise it in their own headers.
 template <class Model>
-struct StoredModel {
-  static constexpr bool known = false;
-};
-template <class C>
-  requires is_classifier<C>
-struct StoredModel<C> {
-  static constexpr bool known = true;
+struct StoredModel;
+template <class Model>
+concept StorableModel = requires { StoredModel<Model>::kind; };
+
+template <class Kernel, InputSet Inputs>
+struct StoredModel<Classifier<Kernel, Inputs>> {
+  using C = Classifier<Kernel, Inputs>;
   static constexpr std::string_view kind = model_kind;
   static void write(const C& classifier, TensorFileWriter& file) {
     write_classifier(classifier, file);
@@ -245,7 +222,7 @@ struct StoredModel<C> {
 /// Returns a writer with the contents of a model.
 template <class Model>
 [[nodiscard]] TensorFileWriter model_writer(const Model& model) {
-  static_assert(StoredModel<Model>::known,
+  static_assert(StorableModel<Model>,
                 "models on disk are classifiers, and with bpm/storage/gaussian_process_file.hpp "
                 "what expectation propagation and interpolators leave, with "
                 "bpm/storage/training_file.hpp trainings: this is another, or lacks the header");
@@ -295,23 +272,20 @@ void save(const Model& model, std::ostream& out) {
 /// any kind but trainings. `name` is the model's in messages. \throws DataError on bytes that are
 /// no model, or one of another kind, kernel, kind of inputs or later format; memory is limited to a
 /// small multiple of the bytes.
-template <class C>
-  requires detail::StoredModel<C>::known
+template <detail::StorableModel C>
 [[nodiscard]] C load(std::span<const std::byte> bytes, const std::string& name = "the model") {
   const detail::TensorFile file(bytes, name);
   detail::check_model(file, detail::StoredModel<C>::kind);
   return detail::StoredModel<C>::read(file);
 }
 /// Reads a model up to the stream's end. \throws DataError as for bytes.
-template <class C>
-  requires detail::StoredModel<C>::known
+template <detail::StorableModel C>
 [[nodiscard]] C load(std::istream& in, const std::string& name = "the model") {
   const std::string bytes = detail::read_all(in, name);
   return load<C>(std::as_bytes(std::span(bytes)), name);
 }
 /// Reads a model file. \throws DataError as for bytes, and if the file cannot be read.
-template <class C>
-  requires detail::StoredModel<C>::known
+template <detail::StorableModel C>
 [[nodiscard]] C load(const std::filesystem::path& path) {
   const detail::OpenFile file = detail::open_file(path);
   return load<C>(*file.stream, file.name);

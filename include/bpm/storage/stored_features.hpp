@@ -11,7 +11,6 @@
 #include "bpm/core/target.hpp"
 #include "bpm/images/gradient_features.hpp"
 #include "bpm/images/image_shape.hpp"
-#include "bpm/storage/member_reader.hpp"
 #include "bpm/storage/stored_members.hpp"
 #include "bpm/storage/tensor_file.hpp"
 

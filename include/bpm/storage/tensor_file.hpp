@@ -21,7 +21,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/storage/byte_stream.hpp"
+#include "bpm/machine/fingerprint.hpp"
 
 /// \file
 /// Named arrays of numbers and a map of strings in one block of bytes: the layout of safetensors.
@@ -34,14 +34,8 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 using Json = nlohmann::json;
 
-/// Element types of arrays in this library.
+/// Returns the format's name of an element type; empty for types that this library never writes.
 template <class T>
-concept TensorElement = std::same_as<T, double> || std::same_as<T, float> ||
-                        std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> ||
-                        std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
-
-/// Returns the format's name of an element type.
-template <TensorElement T>
 [[nodiscard]] constexpr std::string_view element_name() {
   if constexpr (std::same_as<T, double>) return "F64";
   if constexpr (std::same_as<T, float>) return "F32";
@@ -49,7 +43,11 @@ template <TensorElement T>
   if constexpr (std::same_as<T, std::int32_t>) return "I32";
   if constexpr (std::same_as<T, std::int64_t>) return "I64";
   if constexpr (std::same_as<T, std::uint64_t>) return "U64";
+  return {};
 }
+/// Element types of arrays in this library.
+template <class T>
+concept TensorElement = !element_name<T>().empty();
 
 /// Returns the bytes of an element; 0: no type of the format. It includes types that this library
 /// never writes, so that files with such arrays are readable.
@@ -78,37 +76,68 @@ void copy_little_endian(void* to, const void* from, std::size_t count) {
   }
 }
 
-/// Collects the arrays and strings of a file to be written.
+/// An array of a file; its numbers are little-endian.
+struct TensorArray {
+  std::string type;
+  std::vector<std::size_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+/// Returns a hash of the contents of a file of arrays: names, types, shapes and bytes of the
+/// arrays, in any order, and the strings. It detects damage, all but one case in 10^19.
+template <class NamedArrays>
+[[nodiscard]] std::string tensor_checksum(const NamedArrays& arrays,
+                                          const std::map<std::string, std::string>& strings) {
+  const auto add_text = [](WordHash& hash, std::string_view text) {
+    hash.add(std::uint64_t{text.size()});
+    hash.add_bytes(text.data(), text.size());
+  };
+  std::uint64_t sum = 0;
+  for (const auto& [name, array] : arrays) {
+    WordHash hash;
+    add_text(hash, name);
+    add_text(hash, array.type);
+    for (const std::size_t extent : array.shape) hash.add(std::uint64_t{extent});
+    hash.add_bytes(array.bytes.data(), array.bytes.size());
+    sum += hash.value();
+  }
+  WordHash hash;
+  hash.add(sum);
+  for (const auto& [key, value] : strings) {
+    if (key == "checksum") continue;
+    add_text(hash, key);
+    add_text(hash, value);
+  }
+  const std::string digits = std::to_string(hash.value());
+  return std::string(20 - digits.size(), '0') + digits;
+}
+
+/// Collects the arrays and strings of a file to be written. Arrays are lists, or row-major
+/// matrices.
 class TensorFileWriter {
  public:
-  /// Copies the values. `shape`: rows, or rows and columns.
-  template <TensorElement T>
-  void add(std::string name, std::vector<std::size_t> shape, std::span<const T> values) {
-    own(std::move(name), std::move(shape), std::vector<T>(values.begin(), values.end()));
-  }
-  /// Takes over a list, or a row-major matrix.
+  /// Takes over the values.
   template <class Values>
   void keep(std::string name, Values values) {
-    std::vector<std::size_t> shape;
-    if constexpr (requires { values.rows(); }) {
-      static_assert(Values::IsRowMajor);
-      shape = {static_cast<std::size_t>(values.rows()), static_cast<std::size_t>(values.cols())};
-    } else {
-      shape = {values.size()};
-    }
-    own(std::move(name), std::move(shape), std::move(values));
+    refer(std::move(name), hold(std::move(values)));
   }
   /// Refers to the values, which must outlive the writer: `hold` extends their life.
-  template <TensorElement T>
-  void refer(std::string name, std::vector<std::size_t> shape, std::span<const T> values) {
-    Array array{std::move(name), element_name<T>(), sizeof(T), std::move(shape),
-                std::as_bytes(values)};
+  template <class Values>
+  void refer(std::string name, const Values& values) {
+    using T = std::remove_cvref_t<decltype(*values.data())>;
+    const std::span<const T> numbers(values.data(), static_cast<std::size_t>(values.size()));
+    TensorArray array{std::string(element_name<T>()), {numbers.size()}, std::as_bytes(numbers)};
+    if constexpr (requires { requires !bool(Values::IsVectorAtCompileTime); }) {
+      static_assert(Values::IsRowMajor);
+      array.shape = {static_cast<std::size_t>(values.rows()),
+                     static_cast<std::size_t>(values.cols())};
+    }
     if constexpr (std::endian::native != std::endian::little && sizeof(T) > 1) {
-      std::vector<std::byte> turned(values.size_bytes());
-      copy_little_endian<T>(turned.data(), values.data(), values.size());
+      std::vector<std::byte> turned(numbers.size_bytes());
+      copy_little_endian<T>(turned.data(), numbers.data(), numbers.size());
       array.bytes = hold(std::move(turned));
     }
-    arrays_.push_back(std::move(array));
+    arrays_.emplace_back(std::move(name), std::move(array));
   }
   /// Keeps a value as long as the writer lives, for arrays added by `refer`.
   template <class Value>
@@ -121,31 +150,28 @@ class TensorFileWriter {
   void set(const std::string& key, std::string value) { metadata_[key] = std::move(value); }
 
   /// Adds a checksum of all names, shapes, numbers and strings; nothing may be added after it.
-  void seal() {
-    TensorChecksum sum;
-    for (const Array& array : arrays_) sum.add(array.name, array.type, array.shape, array.bytes);
-    set("checksum", sum.of(metadata_));
-  }
+  void seal() { set("checksum", tensor_checksum(arrays_, metadata_)); }
 
   /// Returns the whole file as pieces, which copy no array and are valid until the writer changes.
   [[nodiscard]] std::vector<std::span<const std::byte>> pieces() {
-    std::vector<const Array*> order;
-    for (const Array& array : arrays_) order.push_back(&array);
-    std::stable_sort(order.begin(), order.end(), [](const Array* a, const Array* b) {
-      return a->element_bytes > b->element_bytes;
+    std::vector<const NamedArray*> order;
+    for (const NamedArray& array : arrays_) order.push_back(&array);
+    std::stable_sort(order.begin(), order.end(), [](const NamedArray* a, const NamedArray* b) {
+      return element_bytes(a->second.type) > element_bytes(b->second.type);
     });
     // Starts as an object: in version 3.11.2 null that becomes one without memory ends the program.
     nlohmann::ordered_json header = nlohmann::ordered_json::object();
     header["__metadata__"] = metadata_;
     std::size_t end = 0;
-    for (const Array* array : order) {
+    for (const auto* named : order) {
+      const auto& [name, array] = *named;
       auto entry =
           nlohmann::ordered_json::object();  // Lists in braces leak when an allocation fails.
-      entry["dtype"] = array->type;
-      entry["shape"] = array->shape;
-      entry["data_offsets"] = std::vector{end, end + array->bytes.size()};
-      header[array->name] = std::move(entry);
-      end += array->bytes.size();
+      entry["dtype"] = array.type;
+      entry["shape"] = array.shape;
+      entry["data_offsets"] = std::vector{end, end + array.bytes.size()};
+      header[name] = std::move(entry);
+      end += array.bytes.size();
     }
     std::string text = header.dump();
     text.resize((text.size() + alignment - 1) / alignment * alignment, ' ');
@@ -154,7 +180,7 @@ class TensorFileWriter {
     copy_little_endian<std::uint64_t>(head_.data(), &length, 1);
     std::memcpy(head_.data() + sizeof length, text.data(), text.size());
     std::vector<std::span<const std::byte>> pieces{head_};
-    for (const Array* array : order) pieces.push_back(array->bytes);
+    for (const auto* named : order) pieces.push_back(named->second.bytes);
     return pieces;
   }
 
@@ -171,22 +197,9 @@ class TensorFileWriter {
 
  private:
   static constexpr std::size_t alignment = 64;  // Alignment of the first array, less eight bytes.
-  struct Array {
-    std::string name;
-    std::string_view type;
-    std::size_t element_bytes;
-    std::vector<std::size_t> shape;
-    std::span<const std::byte> bytes;
-  };
+  using NamedArray = std::pair<std::string, TensorArray>;
 
-  template <class Values>
-  void own(std::string name, std::vector<std::size_t> shape, Values values) {
-    const Values& kept = hold(std::move(values));
-    refer(std::move(name), std::move(shape),
-          std::span(kept.data(), static_cast<std::size_t>(kept.size())));
-  }
-
-  std::vector<Array> arrays_;
+  std::vector<NamedArray> arrays_;
   std::vector<std::shared_ptr<const void>> held_;
   std::map<std::string, std::string> metadata_;
   std::vector<std::byte> head_;
@@ -254,17 +267,7 @@ class TensorFile {
   }
 
   /// Computes the checksum of the contents.
-  [[nodiscard]] std::string checksum() const {
-    TensorChecksum sum;
-    for (const auto& [name, one] : arrays_) {
-      sum.add(name, one.type, one.shape, data_.subspan(one.begin, one.end - one.begin));
-    }
-    return sum.of(metadata_);
-  }
-  /// \throws DataError unless the file has the right checksum.
-  void check_seal() const {
-    ensure<DataError>(text("checksum") == checksum(), name_, " is damaged: its checksum is wrong");
-  }
+  [[nodiscard]] std::string checksum() const { return tensor_checksum(arrays_, metadata_); }
 
   struct Shape {
     std::size_t rows = 0;
@@ -282,14 +285,14 @@ class TensorFile {
   /// Copies an array. \throws DataError if it is missing or not of this type.
   template <TensorElement T>
   void copy(const std::string& key, T* to) const {
-    const Array& from = typed<T>(key);
-    copy_little_endian<T>(to, data_.data() + from.begin, (from.end - from.begin) / sizeof(T));
+    const std::span<const std::byte> from = bytes_of<T>(key);
+    copy_little_endian<T>(to, from.data(), from.size() / sizeof(T));
   }
   /// Returns the address of an array. \throws DataError as `copy`, and if the numbers cannot be
   /// read in place.
   template <TensorElement T>
   [[nodiscard]] const T* place(const std::string& key) const {
-    const std::byte* const bytes = data_.data() + typed<T>(key).begin;
+    const std::byte* const bytes = bytes_of<T>(key).data();
     ensure<DataError>((std::endian::native == std::endian::little || sizeof(T) == 1) &&
                           reinterpret_cast<std::uintptr_t>(bytes) % alignof(T) == 0,
                       name_, ": the array '", key,
@@ -306,13 +309,6 @@ class TensorFile {
   }
 
  private:
-  struct Array {
-    std::string type;
-    std::vector<std::size_t> shape;
-    std::size_t begin = 0;
-    std::size_t end = 0;
-  };
-
   void read_metadata(const Json& map) {
     ensure<DataError>(map.is_object(), name_, ": __metadata__ is no JSON object");
     for (const auto& [key, value] : map.items()) {
@@ -329,7 +325,7 @@ class TensorFile {
               value.contains("shape") && value.contains("data_offsets"),
           "is not given by dtype, shape and data_offsets");
     sound(value["dtype"].is_string(), "has a dtype that is no string");
-    Array array{value["dtype"].get<std::string>(), {}, 0, 0};
+    TensorArray array{value["dtype"].get<std::string>(), {}, {}};
     const std::size_t bytes = element_bytes(array.type);
     sound(bytes > 0, "has the unknown dtype '", array.type, "'");
     sound(value["shape"].is_array() && value["shape"].size() <= 8, "has no shape");
@@ -347,47 +343,49 @@ class TensorFile {
     sound(offsets.is_array() && offsets.size() == 2 && offsets[0].is_number_unsigned() &&
               offsets[1].is_number_unsigned(),
           "has data_offsets that are no two counts");
-    array.begin = offsets[0].get<std::size_t>();
-    array.end = offsets[1].get<std::size_t>();
-    sound(array.begin <= array.end && array.end <= data_.size(), "lies from byte ", array.begin,
-          " to ", array.end, " of ", data_.size());
-    sound(array.end - array.begin == size, "has ", array.end - array.begin,
-          " bytes, its shape wants ", size);
+    const auto begin = offsets[0].get<std::size_t>();
+    const auto end = offsets[1].get<std::size_t>();
+    sound(begin <= end && end <= data_.size(), "lies from byte ", begin, " to ", end, " of ",
+          data_.size());
+    sound(end - begin == size, "has ", end - begin, " bytes, its shape wants ", size);
+    array.bytes = data_.subspan(begin, size);
     arrays_.emplace(key, std::move(array));
   }
 
   /// Checks that arrays leave no gaps, do not overlap, and end with the file.
   void check_offsets() const {
     std::vector<std::pair<std::size_t, std::size_t>> places;
-    for (const auto& [key, array] : arrays_) places.emplace_back(array.begin, array.end);
+    for (const auto& [key, array] : arrays_) {
+      places.emplace_back(array.bytes.data() - data_.data(), array.bytes.size());
+    }
     std::sort(places.begin(), places.end());
     std::size_t end = 0;
-    for (const auto& [first, last] : places) {
+    for (const auto& [first, size] : places) {
       ensure<DataError>(first == end, name_, ": arrays overlap or leave a hole at byte ", end);
-      end = last;
+      end += size;
     }
     ensure<DataError>(end == data_.size(), name_, " has ", data_.size() - end,
                       " bytes behind its last array");
   }
 
-  [[nodiscard]] const Array& array(const std::string& key) const {
+  [[nodiscard]] const TensorArray& array(const std::string& key) const {
     const auto found = arrays_.find(key);
     ensure<DataError>(found != arrays_.end(), name_, " has no array '", key, "'");
     return found->second;
   }
 
   template <TensorElement T>
-  [[nodiscard]] const Array& typed(const std::string& key) const {
-    const Array& found = array(key);
+  [[nodiscard]] std::span<const std::byte> bytes_of(const std::string& key) const {
+    const TensorArray& found = array(key);
     ensure<DataError>(found.type == element_name<T>(), name_, ": the array '", key, "' is of type ",
                       found.type, ", must be ", element_name<T>());
-    return found;
+    return found.bytes;
   }
 
   std::string name_;
   std::span<const std::byte> data_;
   std::map<std::string, std::string> metadata_;
-  std::map<std::string, Array> arrays_;
+  std::map<std::string, TensorArray> arrays_;
 };
 
 }}}  // namespace bpm::detail

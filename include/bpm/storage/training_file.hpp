@@ -27,7 +27,6 @@
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
-#include "bpm/storage/member_reader.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "bpm/storage/run_identity.hpp"
 #include "bpm/storage/stored_members.hpp"
@@ -53,14 +52,8 @@ namespace detail {
 struct StoredTraining {
   template <class Sampler>
   static constexpr void require_members() {
-    constexpr bool state = [] {
-      if constexpr (sees_cones<Sampler>) {
-        return HasMembers<typename Sampler::State>;
-      } else {
-        return true;
-      }
-    }();
-    static_assert(HasMembers<Sampler> && state,
+    static_assert(HasMembers<Sampler> &&
+                      (!sees_cones<Sampler> || HasMembers<typename StateOf<Sampler>::type>),
                   "a training with a sampler of one's own is saved by template <class Self, class "
                   "Visit> static void visit_members(Self&, Visit&&) of the sampler and of its "
                   "State: see bpm/core/errors.hpp");
@@ -110,24 +103,16 @@ struct StoredTraining {
     return run;
   }
 
-  /// State of a run, for `visit_members`.
-  template <class T>
-  struct Left {
-    T& training;
-    template <class Self, class Visit>
-    static void visit_members(Self& self, Visit&& visit) {
-      self.training.fit_.state.visit_members(self.training.fit_.state, visit);
-      visit("boundary", self.training.fit_.boundary);
-    }
-  };
-
-  template <class T>
-  static void write(const T& training, TensorFileWriter& file) {
+  template <class Kernel, class Sampler, class Inputs, class Boundary>
+  static void write(const Training<Kernel, Sampler, Inputs, Boundary>& training,
+                    TensorFileWriter& file) {
+    require_members<Sampler>();
     const auto hashes = training.unchanged_hashes("save");
     file.set("run", identity(training, hashes).text());
     Json object = Json::object();
-    const Left<const T> left{training};
-    Left<const T>::visit_members(left, MemberWriter(object, &file));
+    MemberWriter writer(object, &file);
+    training.fit_.state.visit_members(training.fit_.state, writer);
+    writer("boundary", training.fit_.boundary);
     // The text of a sampler's reason may have any encoding.
     file.set("training", object.dump(-1, ' ', false, Json::error_handler_t::replace));
     file.seal();
@@ -136,25 +121,23 @@ struct StoredTraining {
   /// Reads the state of a run. \throws std::invalid_argument on numbers that no run produces.
   template <class T>
   static void read(T& training, const TensorFile& file) {
+    auto& fit = training.fit_;
     const Json object = parse_json(file.text("training"), join(file.name(), ": 'training'"));
     ensure<DataError>(object.is_object(), file.name(), ": 'training' is no JSON object");
-    Left<T> left{training};
-    MemberReader(file.name() + ": ", &file, std::ssize(training.fit_.labels.list()))
-        .read_members(object, left, "");
-    if constexpr (requires { training.fit_.state.states[0].empty(); }) {
-      for (std::size_t p = 0; p < training.fit_.problems.size(); ++p) {
-        check(!training.fit_.state.states[p].empty(), "training", "states", "have none of problem ",
-              p);
+    MemberReader reader(file.name() + ": ", &file, std::ssize(fit.labels.list()));
+    reader.read_members(object, fit.state, "");
+    fit.boundary.reset();
+    if (object.contains("boundary")) {
+      reader.read(object["boundary"], fit.boundary.emplace(), "boundary");
+    }
+    if constexpr (requires { fit.state.states[0].empty(); }) {
+      for (std::size_t p = 0; p < fit.problems.size(); ++p) {
+        check(!fit.state.states[p].empty(), "training", "states", "have none of problem ", p);
       }
     }
-  }
-
-  template <class T>
-  static void take_boundary(T& training) {
-    if (!training.fit_.settings.soft_boundary.is_automatic()) return;
-    check(training.fit_.boundary.has_value(), "training", "boundary",
-          "is missing, must have been chosen");
-    training.fit_.take_boundary(*training.fit_.boundary);
+    if (!fit.settings.soft_boundary.is_automatic()) return;
+    check(fit.boundary.has_value(), "training", "boundary", "is missing, must have been chosen");
+    fit.take_boundary(*fit.boundary);
     resolve_lambda(training);
   }
 
@@ -165,7 +148,8 @@ struct StoredTraining {
     require_members<Sampler>();
     constexpr std::string_view function = "resume";
     check_model(file, training_kind);
-    file.check_seal();
+    ensure<DataError>(file.text("checksum") == file.checksum(), file.name(),
+                      " is damaged: its checksum is wrong");
     const std::vector<int> classes =
         check_classes(input_count(inputs), labels.list(), any_number, function);
     Training training(machine, keep_or_refer(std::forward<I>(inputs)), std::move(labels), classes,
@@ -178,7 +162,6 @@ struct StoredTraining {
                       "; give the data and settings of that run");
     try {
       read(training, file);
-      take_boundary(training);
     } catch (const std::invalid_argument& error) {
       throw DataError(join(file.name(), ": ", error.what()));
     }
@@ -189,11 +172,8 @@ struct StoredTraining {
 template <class Kernel, class Sampler, class Inputs, class Boundary>
 struct StoredModel<Training<Kernel, Sampler, Inputs, Boundary>> {
   using Model = Training<Kernel, Sampler, Inputs, Boundary>;
-  static constexpr bool known = true;
   static constexpr std::string_view kind = training_kind;
-
   static void write(const Model& training, TensorFileWriter& file) {
-    StoredTraining::require_members<Sampler>();
     StoredTraining::write(training, file);
   }
   [[nodiscard]] static Model read(const TensorFile& /*file*/) {

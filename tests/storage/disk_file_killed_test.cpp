@@ -27,7 +27,7 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
-#include "bpm/storage/durable_file.hpp"
+#include "bpm/storage/disk_file.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "bpm/storage/training_file.hpp"
 #include "catch.hpp"

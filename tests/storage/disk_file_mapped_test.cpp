@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/storage/mapped_file.hpp"
+#include "bpm/storage/disk_file.hpp"
 
 #include <sys/stat.h>
 
@@ -23,7 +23,6 @@
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/classifier.hpp"
-#include "bpm/storage/durable_file.hpp"
 #include "bpm/storage/model_file.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/storage/stored_kernel.hpp"
+#include "bpm/storage/stored_parts.hpp"
 
 #include <Eigen/Core>
 #include <cmath>

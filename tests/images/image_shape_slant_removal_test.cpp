@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/images/slant_removal.hpp"
+#include "bpm/images/image_shape.hpp"
 
 #include <Eigen/Core>
 #include <cstdint>

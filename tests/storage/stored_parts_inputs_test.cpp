@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/storage/stored_inputs.hpp"
+#include "bpm/storage/stored_parts.hpp"
 
 #include <Eigen/SparseCore>
 #include <cstddef>

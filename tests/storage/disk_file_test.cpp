@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/storage/durable_file.hpp"
+#include "bpm/storage/disk_file.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#if defined(_WIN32)
+// Excludes unneeded parts of windows.h, and the macros min and max.
+#if !defined(WIN32_LEAN_AND_MEAN)
+#define WIN32_LEAN_AND_MEAN
+#endif
+#if !defined(NOMINMAX)
+#define NOMINMAX
+#endif
+#include <fcntl.h>
+#include <io.h>
+#include <process.h>
+#include <sys/stat.h>
+#include <windows.h>
+#else
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -20,18 +39,9 @@
 #include "bpm/core/target.hpp"
 #include "bpm/data/source.hpp"
 
-#if defined(_WIN32)
-#include <fcntl.h>
-#include <io.h>
-#include <process.h>
-#include <sys/stat.h>
-#else
-#include <fcntl.h>
-#include <unistd.h>
-#endif
-
 /// \file
-/// Files that exist as a whole or not at all, and the system calls for them.
+/// Files that exist as a whole or not at all, files that are read as memory, and the system calls
+/// for both.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -55,15 +65,6 @@ inline int close_file(int file) noexcept { return ::_close(file) == 0 ? 0 : errn
 [[nodiscard]] inline int flush_file(int file) noexcept { return ::_commit(file) == 0 ? 0 : errno; }
 /// Does nothing: Windows writes names some time later, and has no call for a folder.
 inline void flush_folder(const std::filesystem::path&) noexcept {}
-inline void remove_file(const std::filesystem::path& path) noexcept { ::_wunlink(path.c_str()); }
-/// Renames the file, and replaces any file of the new name. Returns EIO for an error without errno.
-[[nodiscard]] inline int rename_file(const std::filesystem::path& from,
-                                     const std::filesystem::path& to) noexcept {
-  std::error_code error;
-  std::filesystem::rename(from, to, error);
-  const std::error_condition condition = error.default_error_condition();
-  return condition.category() == std::generic_category() ? condition.value() : EIO;
-}
 [[nodiscard]] inline long process_number() noexcept { return ::_getpid(); }
 
 #else
@@ -86,12 +87,6 @@ inline void flush_folder(const std::filesystem::path& folder) noexcept {
   if (file < 0) return;
   static_cast<void>(::fsync(file));
   ::close(file);
-}
-inline void remove_file(const std::filesystem::path& path) noexcept { ::unlink(path.c_str()); }
-/// Renames the file, and replaces any file of the new name.
-[[nodiscard]] inline int rename_file(const std::filesystem::path& from,
-                                     const std::filesystem::path& to) noexcept {
-  return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
 [[nodiscard]] inline long process_number() noexcept { return ::getpid(); }
 
@@ -116,24 +111,22 @@ class FileDescriptor {
 
 // Files that exist as a whole or not at all.
 
-/// Returns a name in the file's folder that no other writer uses.
-[[nodiscard]] inline std::filesystem::path partial_name(const std::filesystem::path& path) {
-  static std::atomic<unsigned> number = 0;
-  std::filesystem::path partial = path;
-  // Processes of two machines may share a number, but hardly a start in the same nanosecond.
-  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  partial += ".partial-" + std::to_string(process_number()) + "-" + std::to_string(now) + "-" +
-             std::to_string(number++);
-  return partial;
-}
-
-/// A file being written, which the destructor removes unless it was renamed.
+/// A file being written under a name that no other writer uses, beside the whole file; removed
+/// unless it was renamed.
 struct PartialFile {
-  explicit PartialFile(const std::filesystem::path& whole) : path(partial_name(whole)) {}
+  explicit PartialFile(const std::filesystem::path& whole) : path(whole) {
+    static std::atomic<unsigned> number = 0;
+    // Processes of two machines may share a number, but hardly a start in the same nanosecond.
+    const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+    path += join(".partial-", process_number(), "-", now, "-", number++);
+  }
   PartialFile(const PartialFile&) = delete;
   PartialFile& operator=(const PartialFile&) = delete;
-  ~PartialFile() { remove_file(path); }
-  const std::filesystem::path path;
+  ~PartialFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+  std::filesystem::path path;
 };
 
 [[nodiscard]] inline int write_all(int file, std::span<const std::byte> bytes) noexcept {
@@ -174,8 +167,90 @@ inline void write_durably(const std::filesystem::path& path,
     check_step(flush_file(file.get()), "flush");
     check_step(file.close(), "close");
   }
-  check_step(rename_file(partial.path, path), "rename");
+  std::error_code error;
+  std::filesystem::rename(partial.path, path, error);
+  const std::error_condition condition = error.default_error_condition();
+  check_step(condition.category() == std::generic_category() ? condition.value() : EIO, "rename");
   flush_folder(parent);
 }
+
+/// A file's bytes mapped into memory: the system reads a page on first access, and processes share
+/// pages. Writes to the file appear in the memory, and access to a truncated part ends the process:
+/// replace files by renaming, as `write_durably` does. (On Windows a mapped file can be neither
+/// truncated nor replaced.)
+class MappedFile {
+ public:
+  /// Maps a file. \throws DataError if it cannot be opened or mapped, as a folder cannot.
+  explicit MappedFile(const std::filesystem::path& path) : name_(text_of(path)) { show(path); }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile() {
+    if (data_ != nullptr) hide();
+  }
+
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+ private:
+#if defined(_WIN32)
+  struct Handle {
+    explicit Handle(HANDLE opened) noexcept : value(opened) {}
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+    ~Handle() {
+      if (value != nullptr && value != INVALID_HANDLE_VALUE) ::CloseHandle(value);
+    }
+    const HANDLE value;
+  };
+
+  void show(const std::filesystem::path& path) {
+    const Handle file(::CreateFileW(path.c_str(), GENERIC_READ, FILE_SHARE_READ, nullptr,
+                                    OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
+    check_step(file.value != INVALID_HANDLE_VALUE);
+    LARGE_INTEGER size = {};
+    check_regular(::GetFileType(file.value) == FILE_TYPE_DISK &&
+                  ::GetFileSizeEx(file.value, &size) != 0 &&
+                  std::in_range<std::size_t>(size.QuadPart));
+    size_ = static_cast<std::size_t>(size.QuadPart);
+    if (size_ == 0) return;  // No system maps an empty file.
+    const Handle mapping(::CreateFileMappingW(file.value, nullptr, PAGE_READONLY, 0, 0, nullptr));
+    check_step(mapping.value != nullptr);
+    data_ = static_cast<const std::byte*>(::MapViewOfFile(mapping.value, FILE_MAP_READ, 0, 0, 0));
+    check_step(data_ != nullptr);
+  }
+  void hide() noexcept { ::UnmapViewOfFile(data_); }
+  void check_step(bool done) const {
+    ensure<DataError>(
+        done, name_, ": cannot be mapped: ",
+        std::system_category().message(static_cast<int>(done ? 0 : ::GetLastError())));
+  }
+#else
+  void show(const std::filesystem::path& path) {
+    // Non-blocking: a pipe opens without a writer, and is refused below.
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    check_step(file.get() >= 0);
+    struct stat status = {};
+    check_step(::fstat(file.get(), &status) == 0);
+    check_regular(S_ISREG(status.st_mode) && std::in_range<std::size_t>(status.st_size));
+    size_ = static_cast<std::size_t>(status.st_size);
+    if (size_ == 0) return;  // No system maps an empty file.
+    void* const place = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.get(), 0);
+    check_step(place != MAP_FAILED);
+    data_ = static_cast<const std::byte*>(place);
+  }
+  void hide() noexcept { ::munmap(const_cast<std::byte*>(data_), size_); }
+  void check_step(bool done) const {
+    ensure<DataError>(done, name_, ": cannot be mapped: ", std::strerror(errno));
+  }
+#endif
+  void check_regular(bool regular) const {
+    ensure<DataError>(regular, name_,
+                      ": cannot be mapped: it is no regular file, or longer than all memory");
+  }
+
+  std::string name_;
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
 
 }}}  // namespace bpm::detail
