@@ -23,7 +23,6 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/compose.hpp"
-
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/storage/stored_members.hpp"
