@@ -106,16 +106,13 @@ class Communicator {
     return all;
   }
 
-  /// Collective: returns the ranks' sequences, concatenated; `counts`, where given, gets their
-  /// lengths.
+  /// Collective: returns the ranks' sequences, concatenated.
   template <class T>
-  [[nodiscard]] std::vector<T> all_gather_all(std::span<const T> mine,
-                                              std::vector<std::size_t>* counts = nullptr) const {
+  [[nodiscard]] std::vector<T> all_gather_all(std::span<const T> mine) const {
     static_assert(std::is_trivially_copyable_v<T>);
     const std::vector<std::size_t> lengths = all_gather(mine.size());
     std::vector<T> all(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}));
     gather_items(mine.data(), mine.size(), sizeof(T), all.data());
-    if (counts != nullptr) *counts = lengths;
     return all;
   }
 
@@ -143,14 +140,6 @@ class Communicator {
     return all;
   }
 
-  /// Sends numbers to one rank; `receive` waits for numbers from one.
-  void send(std::span<const double> values, int to) const {
-    complete(MPI_Isend, values.data(), count_of(values.size()), MPI_DOUBLE, to, 0);
-  }
-  void receive(std::span<double> values, int from) const {
-    complete(MPI_Irecv, values.data(), count_of(values.size()), MPI_DOUBLE, from, 0);
-  }
-
   /// Collective: copies the values of `root` to all ranks. Sizes must agree.
   template <class T>
   void broadcast(std::span<T> values, int root) const {
@@ -165,25 +154,14 @@ class Communicator {
     }
   }
 
-  /// Collective: returns the text of `root` on all ranks.
-  [[nodiscard]] std::string broadcast_text(std::string text, int root) const {
-    std::uint64_t size = text.size();
+  /// Collective: returns the text or vector of `root` on all ranks.
+  template <class Values>
+  [[nodiscard]] Values broadcast_all(Values values, int root) const {
+    std::uint64_t size = values.size();
     broadcast(std::span(&size, 1), root);
-    text.resize(size);
-    broadcast(std::span(text.data(), text.size()), root);
-    return text;
-  }
-
-  /// Collective: sends `send_counts[q]` numbers to rank q; returns what all ranks sent, by sender.
-  [[nodiscard]] std::vector<double> exchange(std::span<const double> send,
-                                             const std::vector<int>& send_counts,
-                                             const std::vector<int>& receive_counts) const {
-    const Layout to(send_counts);
-    const Layout from(receive_counts);
-    std::vector<double> result(from.total);
-    complete(MPI_Ialltoallv, send.data(), to.counts.data(), to.places.data(), MPI_DOUBLE,
-             result.data(), from.counts.data(), from.places.data(), MPI_DOUBLE);
-    return result;
+    values.resize(size);
+    broadcast(std::span(values.data(), values.size()), root);
+    return values;
   }
 
   /// Collective: returns the ranks' arrays, double or std::int64_t, reduced entry by entry.
@@ -286,7 +264,7 @@ void together(const Communicator& ranks, Body&& body) {
   const std::vector<std::int64_t> kinds = ranks.all_gather(mine.kind);
   for (int rank = 0; rank < ranks.size(); ++rank) {
     if (kinds[rank] != PlainError::none) {
-      throw_plain({kinds[rank], ranks.broadcast_text(mine.what, rank)}, rank);
+      throw_plain({kinds[rank], ranks.broadcast_all(mine.what, rank)}, rank);
     }
   }
 }

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "bpm/cluster/communicator.hpp"
-#include "bpm/cluster/shard.hpp"
 #include "bpm/cluster/sharded_run.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/parallel.hpp"
@@ -95,17 +94,20 @@ class ShardedOneVsRest {
     check_ranks(ranks, inputs);
     const std::vector<double> origin = common_origin(ranks, inputs);
 
-    std::unique_ptr<detail::Shard<Kernel, I>> shard;
+    std::unique_ptr<detail::ShardedRun<Kernel, I>> run;
     detail::together(ranks, [&] {
-      shard = std::make_unique<detail::Shard<Kernel, I>>(
-          kernel_, inputs, origin, detail::Subproblems(classes, labels), settings_.soft_boundary,
-          labels, detail::thread_count(settings_.threads));
-      check_diagonal(*shard);
+      run = std::make_unique<detail::ShardedRun<Kernel, I>>(
+          ranks, kernel_, inputs, origin, classes, labels, settings_,
+          detail::PerceptronLimits::of(sampler_, points), points, offset,
+          group_size(ranks.size(), inputs));
+      for (std::ptrdiff_t i = 0; i < inputs.rows(); ++i) {
+        detail::ensure<NotSeparable>(
+            run->diagonal(i) > 0, function, ": point ", i,
+            " of a rank has k(x, x) = 0, so no classifier gives it a sign; "
+            "add a bias to the kernel or a soft boundary lambda > 0");
+      }
     });
-    detail::ShardedRun<Kernel, I> run(ranks, kernel_, *shard, points, offset,
-                                      group_size(ranks.size(), inputs),
-                                      detail::PerceptronLimits::of(sampler_, points));
-    const std::size_t columns = shard->problems().size();
+    const std::size_t columns = run->passes().size();
     RowMatrix<double> sums = RowMatrix<double>::Zero(inputs.rows(), std::ptrdiff_t(columns));
     SamplerReport report;
     SamplerReport::Perceptron& counts = report.perceptron.emplace();
@@ -124,13 +126,13 @@ class ShardedOneVsRest {
                        .passes = counts.passes,
                        .mistakes = counts.mistakes});
       };
-      const detail::PerceptronOutcome outcome = run.draw(streams.stream(report.draws), go_on);
+      const detail::PerceptronOutcome outcome = run->draw(streams.stream(report.draws), go_on);
       if (outcome == detail::PerceptronOutcome::stopped) {
         report.stopped = true;
         report.reason = "stopped";
         break;
       }
-      const detail::PerceptronPasses& passes = shard->passes();
+      const detail::PerceptronPasses& passes = run->passes();
       if (outcome != detail::PerceptronOutcome::consistent) {
         throw NotSeparable(detail::join(
             function,
@@ -138,7 +140,7 @@ class ShardedOneVsRest {
             "; set a soft boundary lambda > 0, or raise the sampler's limits"));
       }
       for (std::size_t c = 0; c < columns; ++c) {
-        const detail::PerceptronSolution part = run.solution(c);
+        const detail::PerceptronSolution part = run->solution(c);
         for (std::size_t s = 0; s < part.support.size(); ++s) {
           sums(part.support[s], std::ptrdiff_t(c)) += part.coefficients[s];
         }
@@ -149,7 +151,7 @@ class ShardedOneVsRest {
                             ": stopped before the first draw was finished");
     report.converged = report.draws == sampler_.draws;
     const auto totals =
-        ranks.reduce(std::array<double, 2>{static_cast<double>(run.evaluations()),
+        ranks.reduce(std::array<double, 2>{static_cast<double>(run->evaluations()),
                                            static_cast<double>(counts.training_errors)},
                      MPI_SUM);
     report.kernel_evaluations = static_cast<std::uint64_t>(totals[0]);
@@ -236,15 +238,6 @@ class ShardedOneVsRest {
       return all.origin();
     }
     return {};
-  }
-
-  template <class I>
-  static void check_diagonal(const detail::Shard<Kernel, I>& shard) {
-    for (std::ptrdiff_t i = 0; i < shard.inputs().rows(); ++i) {
-      detail::ensure<NotSeparable>(shard.diagonal(i) > 0, function, ": point ", i,
-                                   " of a rank has k(x, x) = 0, so no classifier gives it a sign; "
-                                   "add a bias to the kernel or a soft boundary lambda > 0");
-    }
   }
 
   /// Returns a number of points whose inputs, outputs and labels fit a message of MPI, 2^31 bytes.

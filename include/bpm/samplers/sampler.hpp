@@ -25,15 +25,6 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// Part of a draw that a call of the sink delivers. Samplers on several processes deliver the
-/// coefficients of each finished draw at once, and the long outputs summed at the end.
-enum class DrawPart {
-  whole,         ///< The whole draw.
-  coefficients,  ///< All but the outputs, which a later call delivers.
-  outputs,       ///< Only the weighted sum of the outputs of all draws of this run delivered
-                 ///< without, added in their order from zero.
-};
-
 /// Counts of perceptrons: sums over draws and problems.
 struct PerceptronCounts {
   std::uint64_t mistakes = 0;         ///< Number of updates.
@@ -68,7 +59,6 @@ struct Draw {
   std::span<const double> coefficients;  ///< Their dual coefficients alpha_i; norm(w) = 1.
   std::span<const double> outputs;       ///< <w, x_i> under the sampling kernel, all m points.
   double weight = 1;                     ///< Weight in the mean, positive.
-  detail::DrawPart part = detail::DrawPart::whole;  ///< Part that this call delivers.
   /// Held-out points, ascending, of a draw that held points out (`RunControl::left_out_draws`);
   /// below, their outputs under the classifier of norm 1 that fitted all other points.
   std::span<const PointIndex> left_out{};

@@ -7,13 +7,12 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
-#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -23,9 +22,6 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 struct PerceptronLimits {
   std::uint64_t max_passes = 0;
   double margin = 0;
-  /// Number of points at the end of the order that a run holds out until it is consistent on the
-  /// others: its outputs there are then those of a classifier that has not seen them.
-  std::ptrdiff_t left_out = 0;
 
   template <class Settings>
   [[nodiscard]] static PerceptronLimits of(const Settings& settings, std::ptrdiff_t points) {
@@ -35,6 +31,26 @@ struct PerceptronLimits {
     return {.max_passes = passes != 0 ? passes : std::max<std::uint64_t>(1000, visits / m),
             .margin = settings.margin};
   }
+};
+
+/// Number of finished draws that may wait for an earlier one, plus one for each draw in progress.
+inline constexpr unsigned results_ahead = 2;
+
+/// Returns the number of draws in progress at a time, at most `limit` unless that is 0.
+[[nodiscard]] inline unsigned draws_at_once(unsigned threads, unsigned limit, std::uint64_t draws) {
+  std::uint64_t most = std::min<std::uint64_t>(std::max(1U, threads), std::max<std::uint64_t>(1, draws));
+  if (limit != 0) most = std::min<std::uint64_t>(most, limit);
+  return static_cast<unsigned>(most);
+}
+
+/// Threads of a pass: this one, which is `worker`, and those of the pool that are idle.
+template <class Workspace>
+struct PassThreads {
+  std::span<Workspace> workspaces;  ///< Scratch memory of every thread.
+  unsigned worker;
+  ThreadPool& pool;
+
+  [[nodiscard]] Workspace& own() const { return workspaces[worker]; }
 };
 
 enum class PerceptronOutcome { consistent, stopped, out_of_passes };
@@ -68,24 +84,20 @@ class PerceptronPasses {
   /// one and counts its mistakes; it returns false to stop. note(c) is called for a problem that
   /// has become consistent without its held-out points, after the pass that showed it.
   template <class Pass, class Note>
-  PerceptronOutcome run(const PerceptronLimits& limits, Pass&& pass, Note&& note) {
+  PerceptronOutcome run(std::uint64_t max_passes, Pass&& pass, Note&& note) {
     for (std::uint64_t number = 0;; ++number) {
       for (PerceptronProblem& problem : problems_) {
         problem.mistakes_in_pass = 0;
         problem.passes += problem.done ? 0U : 1U;
       }
       if (!pass(number)) return PerceptronOutcome::stopped;
-      if (end_pass(limits, note)) return PerceptronOutcome::consistent;
+      if (end_pass(max_passes, note)) return PerceptronOutcome::consistent;
       if (std::any_of(problems_.begin(), problems_.end(), [&](const PerceptronProblem& problem) {
-            return !problem.done && problem.passes - problem.passes_before >= limits.max_passes;
+            return !problem.done && problem.passes - problem.passes_before >= max_passes;
           })) {
         return PerceptronOutcome::out_of_passes;
       }
     }
-  }
-  template <class Pass>
-  PerceptronOutcome run(const PerceptronLimits& limits, Pass&& pass) {
-    return run(limits, pass, [](std::size_t) {});
   }
 
   void count_mistake(std::size_t c) {
@@ -113,7 +125,7 @@ class PerceptronPasses {
   /// Ends a pass. Problems without a mistake in it are done, or add their held-out points, which
   /// they also do at the limit. Returns true if all are done.
   template <class Note>
-  bool end_pass(const PerceptronLimits& limits, Note&& note) {
+  bool end_pass(std::uint64_t max_passes, Note&& note) {
     bool all = true;
     for (std::size_t c = 0; c < problems_.size(); ++c) {
       PerceptronProblem& problem = problems_[c];
@@ -125,7 +137,7 @@ class PerceptronPasses {
       }
       all = false;
       if (consistent) note(c);
-      if (consistent || problem.passes >= limits.max_passes) {
+      if (consistent || problem.passes >= max_passes) {
         problem.leaves_out = false;
         problem.passes_before = problem.passes;
       }
@@ -144,14 +156,13 @@ struct MistakeUpdate {
 
 /// Points at which some problem made a mistake, in order and numbered from the start of a run,
 /// until every window has seen them.
-template <class Mistake>
 class MistakeList {
  public:
   void clear() { *this = {}; }
 
   [[nodiscard]] std::int64_t begin() const { return first_; }
   [[nodiscard]] std::int64_t end() const { return first_ + std::ssize(entries_); }
-  [[nodiscard]] const Mistake& operator[](std::int64_t number) const {
+  [[nodiscard]] PointIndex operator[](std::int64_t number) const {
     return entries_[number - first_].mistake;
   }
   [[nodiscard]] std::span<const MistakeUpdate> updates(std::int64_t number) const {
@@ -159,9 +170,7 @@ class MistakeList {
     return std::span(updates_).subspan(begin - forgotten_, updates_end(number) - begin);
   }
 
-  void add(Mistake mistake) {
-    entries_.push_back({std::move(mistake), forgotten_ + updates_.size()});
-  }
+  void add(PointIndex mistake) { entries_.push_back({mistake, forgotten_ + updates_.size()}); }
   /// Adds an update to the mistake added last.
   void add_update(MistakeUpdate update) {
     updates_.push_back(update);
@@ -181,7 +190,7 @@ class MistakeList {
 
  private:
   struct Entry {
-    Mistake mistake;
+    PointIndex mistake;
     std::size_t updates_end;  ///< End of its updates, numbered from the start of the run.
   };
 
@@ -225,10 +234,11 @@ inline void add_values(double* outputs, double scale, const Scalar* values, std:
 }
 
 /// State shared by all implementations of C perceptrons on one permutation. `outputs` and `counts`
-/// are C x m; a column is a point or a position in `order`, as the implementation chooses.
+/// are C x m; a column is a position in `order` if `by_position`, else a point.
 struct PerceptronState {
-  PerceptronState(std::ptrdiff_t points, std::size_t problem_count)
+  PerceptronState(std::ptrdiff_t points, std::size_t problem_count, bool columns_by_position)
       : size(points),
+        by_position(columns_by_position),
         passes(problem_count),
         order(points),
         outputs(points * std::ptrdiff_t(problem_count)),
@@ -241,11 +251,6 @@ struct PerceptronState {
     left_out = points_left_out;
     passes.start(left_out > 0);
     noted.assign(passes.size(), {});
-  }
-  /// Draws a new permutation and sets w = 0.
-  void start(RandomEngine engine, std::ptrdiff_t points_left_out) {
-    random_permutation(order.span(), engine);
-    start(points_left_out);
   }
 
   /// Number of positions of the order that problem c sees.
@@ -275,16 +280,18 @@ struct PerceptronState {
     }
   }
 
-  /// Returns problem c's w without scaling; point i has column `columns[i]`, or i if `columns` is
-  /// empty. Adds norm(w)^2 = alpha' o to `squared_norm`, in ascending order of the points.
+  /// Returns problem c's w without scaling. Adds norm(w)^2 = alpha' o to `squared_norm`, in
+  /// ascending order of the points.
   template <class Label>
-  [[nodiscard]] PerceptronSolution solution(std::size_t c, Label&& label,
-                                            std::span<const PointIndex> columns,
-                                            double& squared_norm) {
+  [[nodiscard]] PerceptronSolution solution(std::size_t c, Label&& label, double& squared_norm) {
+    std::vector<PointIndex> columns = first_points(size);
+    for (std::ptrdiff_t p = 0; by_position && p < size; ++p) {
+      columns[order[p]] = static_cast<PointIndex>(p);
+    }
     PerceptronSolution result;
     result.outputs.resize(static_cast<std::size_t>(size));
     for (std::ptrdiff_t i = 0; i < size; ++i) {
-      const std::ptrdiff_t column = columns.empty() ? i : columns[i];
+      const std::ptrdiff_t column = columns[i];
       const double output = outputs_of(c)[column];
       const std::int32_t count = counts_of(c)[column];
       result.outputs[i] = output;
@@ -299,14 +306,12 @@ struct PerceptronState {
     return result;
   }
 
-  /// Returns problem c's w / norm(w); columns are positions in the order, or points.
+  /// Returns problem c's w / norm(w). The outputs must lack no mistake.
   template <class Space>
-  [[nodiscard]] PerceptronSolution normalised(std::size_t c, const Space& space, bool positions) {
-    std::vector<PointIndex> columns;
-    if (positions) columns = columns_by_point();
+  [[nodiscard]] PerceptronSolution normalised(std::size_t c, const Space& space) {
     double squared_norm = 0;
     const auto label = [&](std::ptrdiff_t i) { return space.label(i); };
-    PerceptronSolution result = solution(c, label, columns, squared_norm);
+    PerceptronSolution result = solution(c, label, squared_norm);
     const double norm = std::sqrt(squared_norm);
     for (double& alpha : result.coefficients) alpha /= norm;
     for (double& output : result.outputs) output /= norm;
@@ -317,8 +322,8 @@ struct PerceptronState {
 
   /// Records problem c's outputs at its held-out points. The outputs must lack no mistake.
   template <class Space>
-  void note(std::size_t c, const Space& space, bool positions) {
-    const PerceptronSolution now = normalised(c, space, positions);
+  void note(std::size_t c, const Space& space) {
+    const PerceptronSolution now = normalised(c, space);
     noted[c].left_out.assign(order.begin() + (size - left_out), order.end());
     std::sort(noted[c].left_out.begin(), noted[c].left_out.end());
     noted[c].left_out_outputs.clear();
@@ -327,14 +332,8 @@ struct PerceptronState {
     }
   }
 
-  /// Returns the inverse of the order.
-  [[nodiscard]] std::vector<PointIndex> columns_by_point() const {
-    std::vector<PointIndex> columns(static_cast<std::size_t>(size));
-    for (std::ptrdiff_t p = 0; p < size; ++p) columns[order[p]] = static_cast<PointIndex>(p);
-    return columns;
-  }
-
   std::ptrdiff_t size;
+  bool by_position;
   std::ptrdiff_t left_out = 0;  ///< Number of held-out points at the end of the order.
   PerceptronPasses passes;
   std::vector<PerceptronSolution> noted;  ///< For each problem; only the held-out points.

@@ -8,9 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/points.hpp"
-#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
@@ -78,7 +76,7 @@ class WindowedPerceptron {
   explicit WindowedPerceptron(std::span<const Space> spaces)
       : spaces_(spaces),
         gram_(spaces[0].gram()),
-        state_(spaces[0].size(), spaces.size()),
+        state_(spaces[0].size(), spaces.size(), true),
         signs_(state_.outputs.size()),
         applied_((state_.size + window - 1) / window),
         next_(spaces.size()) {}
@@ -86,26 +84,7 @@ class WindowedPerceptron {
   [[nodiscard]] PerceptronState& state() noexcept { return state_; }
 
   /// Points of the mistakes that some window has not seen.
-  [[nodiscard]] const MistakeList<PointIndex>& mistakes() const noexcept { return mistakes_; }
-
-  /// Visits the points in their random order, as `RowPerceptron::run`. `workspaces` has one for
-  /// each thread number of the pool; this thread's is `worker`.
-  template <class GoOn>
-  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine,
-                        std::span<Workspace> workspaces, unsigned worker, ThreadPool& pool,
-                        GoOn&& go_on) {
-    state_.start(engine, limits.left_out);
-    begin();
-    return state_.passes.run(
-        limits,
-        [&](std::uint64_t number) {
-          // Windows are visited in turn: the first lacks the most mistakes.
-          mistakes_.forget(applied_[0]);
-          return pass(limits.margin, workspaces, worker, pool,
-                      [&](double part) { return go_on(static_cast<double>(number) + part); });
-        },
-        [&](std::size_t c) { state_.note(c, spaces_[c], true); });
-  }
+  [[nodiscard]] const MistakeList& mistakes() const noexcept { return mistakes_; }
 
   /// Prepares the first pass over `state()`, whose outputs lack no mistake.
   void begin() {
@@ -121,13 +100,12 @@ class WindowedPerceptron {
 
   /// Visits every point once; returns false if `go_on(part of the pass)` does.
   template <class GoOn>
-  bool pass(double margin, std::span<Workspace> workspaces, unsigned worker, ThreadPool& pool,
-            GoOn&& go_on) {
-    Workspace& own = workspaces[worker];
+  bool pass(double margin, const PassThreads<Workspace>& threads, GoOn&& go_on) {
+    // Windows are visited in turn: the first lacks the most mistakes.
+    mistakes_.forget(applied_[0]);
+    const auto& [workspaces, worker, pool] = threads;
     for (std::ptrdiff_t b = 0; b < applied_.size();) {
-      if (!go_on(static_cast<double>(b) / static_cast<double>(applied_.size()))) {
-        return false;
-      }
+      if (!go_on(static_cast<double>(b) / static_cast<double>(applied_.size()))) return false;
       const std::ptrdiff_t together = windows_together(b, pool.idle());
       while (std::ssize(columns_) < together) columns_.emplace_back();
       for (std::ptrdiff_t g = 0; g < together; ++g) columns_[g].start(points_of(b + g));
@@ -137,17 +115,15 @@ class WindowedPerceptron {
         });
       }
       for (std::ptrdiff_t g = 0; g < together; ++g, ++b) {
-        catch_up(b, columns_[g], own);
-        visit(b, columns_[g], margin, own);
+        catch_up(b, columns_[g], threads.own());
+        visit(b, columns_[g], margin, threads.own());
       }
     }
     return true;
   }
 
-  /// Returns the classifier: after a pass without mistakes every window is up to date.
-  [[nodiscard]] PerceptronSolution solution(std::size_t c) {
-    return state_.normalised(c, spaces_[c], true);
-  }
+  /// Notes problem c's held-out outputs: after a pass without mistakes every window is up to date.
+  void note(std::size_t c) { state_.note(c, spaces_[c]); }
 
  private:
   [[nodiscard]] signed char* signs_of(std::size_t c) {
@@ -251,7 +227,7 @@ class WindowedPerceptron {
   Buffer<std::int64_t> applied_;  ///< Number of mistakes that each window has seen.
   std::vector<std::ptrdiff_t> next_;
   std::vector<WindowColumns<T>> columns_;  ///< Columns of the windows in work.
-  MistakeList<PointIndex> mistakes_;
+  MistakeList mistakes_;
 };
 
 }}}  // namespace bpm::detail

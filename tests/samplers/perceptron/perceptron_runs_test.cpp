@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/samplers/perceptron/draw_pieces.hpp"
+#include "bpm/samplers/perceptron/perceptron_runs.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -88,6 +89,23 @@ TEST_CASE("a waiting thread is let go when its result is not wanted any more") {
   ahead.join();
   CHECK_FALSE(received);
   CHECK(delivery.delivered() == 0);
+}
+
+TEST_CASE("a receiver that throws cancels what it has not received") {
+  OrderedDelivery<int> delivery(9, 9);
+  std::vector<std::uint64_t> received;
+  const auto receive = [&](std::uint64_t number, int) {
+    if (number == 1) throw std::runtime_error("enough");
+    received.push_back(number);
+  };
+  delivery.deliver(2, 0, receive);
+  delivery.deliver(1, 0, receive);
+  CHECK_THROWS_AS(delivery.deliver(0, 0, receive), std::runtime_error);
+  CHECK(received == std::vector<std::uint64_t>{0});
+  CHECK(delivery.delivered() == 1);
+  CHECK_FALSE(delivery.wanted(1));
+  delivery.deliver(3, 0, receive);
+  CHECK(received.size() == 1);
 }
 
 TEST_CASE("many threads: everything once, in order, few results held") {
