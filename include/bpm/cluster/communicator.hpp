@@ -11,7 +11,6 @@
 #include <functional>
 #include <limits>
 #include <new>
-#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -110,8 +109,7 @@ class Communicator {
   template <class T>
   [[nodiscard]] std::vector<T> all_gather_all(std::span<const T> mine) const {
     static_assert(std::is_trivially_copyable_v<T>);
-    const std::vector<std::size_t> lengths = all_gather(mine.size());
-    std::vector<T> all(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}));
+    std::vector<T> all(Layout(all_gather(mine.size())).total);
     gather_items(mine.data(), mine.size(), sizeof(T), all.data());
     return all;
   }
@@ -130,13 +128,10 @@ class Communicator {
   /// Collective: returns the concatenated bytes of all ranks on `root`; none elsewhere.
   [[nodiscard]] std::vector<std::byte> gather_bytes(std::span<const std::byte> mine,
                                                     int root) const {
-    const int size = count_of(mine.size());
-    std::vector<int> sizes(static_cast<std::size_t>(size_));
-    complete(MPI_Igather, &size, 1, MPI_INT, sizes.data(), 1, MPI_INT, root);
-    const Layout layout(sizes);
+    const Layout layout(all_gather(mine.size()));
     std::vector<std::byte> all(rank_ == root ? layout.total : 0);
-    complete(MPI_Igatherv, mine.data(), size, MPI_BYTE, all.data(), layout.counts.data(),
-             layout.places.data(), MPI_BYTE, root);
+    complete(MPI_Igatherv, mine.data(), count_of(mine.size()), MPI_BYTE, all.data(),
+             layout.counts.data(), layout.places.data(), MPI_BYTE, root);
     return all;
   }
 
@@ -183,12 +178,11 @@ class Communicator {
  private:
   /// Counts and offsets of concatenated sequences, as arguments of MPI.
   struct Layout {
-    template <class Lengths>
-    explicit Layout(const Lengths& lengths) {
-      for (const auto length : lengths) {
+    explicit Layout(const std::vector<std::size_t>& lengths) {
+      for (const std::size_t length : lengths) {
         places.push_back(count_of(total));
-        counts.push_back(count_of(static_cast<std::uint64_t>(length)));
-        total += static_cast<std::size_t>(length);
+        counts.push_back(count_of(length));
+        total += length;
       }
     }
     std::vector<int> counts;
@@ -269,22 +263,14 @@ void together(const Communicator& ranks, Body&& body) {
   }
 }
 
-/// A number that must agree on all ranks, with its name.
-struct SharedWord {
-  std::string_view name;
-  std::uint64_t word;
-};
-
-/// Collective: throws on every rank, naming the number and the rank, unless all numbers agree.
-/// \throws std::invalid_argument
-inline void check_agreement(const Communicator& ranks, const std::vector<SharedWord>& mine,
+/// Collective: throws on every rank, naming the number and the rank, unless all ranks have the
+/// same. \throws std::invalid_argument
+inline void check_agreement(const Communicator& ranks, std::string_view name, std::uint64_t word,
                             const char* function) {
-  for (const auto& [name, word] : mine) {
-    const std::vector<std::uint64_t> all = ranks.all_gather(word);
-    for (std::size_t rank = 1; rank < all.size(); ++rank) {
-      check(all[rank] == all[0], function, name, "of rank ", rank,
-            " differ from those of rank 0: all ranks must be given the same data and settings");
-    }
+  const std::vector<std::uint64_t> all = ranks.all_gather(word);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    check(all[rank] == all[0], function, name, "of rank ", rank,
+          " differ from those of rank 0: all ranks must be given the same data and settings");
   }
 }
 

@@ -13,7 +13,6 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -130,7 +129,7 @@ class DistributedRun {
     for (const auto& [name, value] : run.parts()) {
       WordHash hash;
       hash.add_bytes(value.data(), value.size());
-      check_agreement(ranks_, {{name, hash.value()}}, function);
+      check_agreement(ranks_, name, hash.value(), function);
     }
     pieces_ = plan_pieces(next_, end_, spaces_.size(), ranks_.size());
     for (const DrawPiece& piece : pieces_) {
@@ -211,8 +210,8 @@ class DistributedRun {
                                                          : std::min(1.0, done.load()),
                              .draws = next_ - begin,
                              .draws_total = sampler_.draws,
-                             .passes = counts_.passes,
-                             .mistakes = counts_.mistakes});
+                             .passes = report_.perceptron->passes,
+                             .mistakes = report_.perceptron->mistakes});
       }
       // The first draw that this rank has not made, the first that failed, a stop, the end.
       std::array<std::int64_t, 4> mine{none, none, halted ? -1 : 0, 0};
@@ -248,7 +247,7 @@ class DistributedRun {
       }
       const FinishedDraw made =
           from_bytes(ranks_.broadcast_all(std::move(bytes), piece.rank), piece.count);
-      counts_ += made.counts;
+      *report_.perceptron += made.counts;
       for (std::size_t c = 0; c < piece.count; ++c) {
         sink(draw_of(piece.number, piece.first + c, made.solutions[c]));
       }
@@ -261,42 +260,33 @@ class DistributedRun {
   /// Reports the first failure of all ranks. Returns true if it is a draw without a consistent
   /// classifier; throws any other.
   bool explain_failure(const std::optional<DrawFailure>& failed) {
-    struct Failure {
-      std::int64_t absent = 1;
-      std::uint64_t number = 0;
-      std::uint64_t first = 0;
-      std::int64_t kind = PlainError::none;
-    };
-    Failure mine;
+    // Whether there is none, the draw, its first problem, the kind of error.
+    std::array<std::int64_t, 4> mine{1, 0, 0, PlainError::none};
     PlainError error;
     if (failed && !failed->stopped) {
       error = plain_error(failed->error);
-      mine = {0, failed->number, own_.first, error.kind};
+      mine = {0, static_cast<std::int64_t>(failed->number), static_cast<std::int64_t>(own_.first),
+              error.kind};
       if (!error) error.what = failed->reason;
       if (!error && own_.count < spaces_.size()) {
         error.what += join(" among problems ", own_.first, " to ", own_.first + own_.count - 1,
                            " of ", spaces_.size());
       }
     }
-    const std::vector<Failure> all = ranks_.all_gather(mine);
-    const auto earlier = [](const Failure& a, const Failure& b) {
-      return std::tie(a.absent, a.number, a.first) < std::tie(b.absent, b.number, b.first);
-    };
-    const auto first =
-        static_cast<int>(std::min_element(all.begin(), all.end(), earlier) - all.begin());
-    if (all[first].absent != 0) return false;
-    error.kind = all[first].kind;
+    const auto all = ranks_.all_gather(mine);
+    const auto first = static_cast<int>(std::min_element(all.begin(), all.end()) - all.begin());
+    if (all[first][0] != 0) return false;
+    error.kind = all[first][3];
     error.what = ranks_.broadcast_all(error.what, first);
     if (error) throw_plain(error, first);
     std::uint64_t errors = failed ? failed->errors : 0;
     ranks_.broadcast(std::span(&errors, 1), first);
-    counts_.training_errors += errors;
+    report_.perceptron->training_errors += errors;
     report_.reason = error.what;
     return true;
   }
 
   SamplerReport close(const SamplerReport& own, bool failed) {
-    report_.perceptron = counts_;
     report_.draws = next_ - streams_.next;
     streams_.next = next_;
     report_.converged = next_ == end_;
@@ -324,8 +314,7 @@ class DistributedRun {
   DrawPiece own_;                  ///< This rank's first piece.
   std::uint64_t own_draws_ = 0;    ///< Number of its pieces, all of the same problems.
   ProgressThrottle throttle_;
-  SamplerReport report_;
-  SamplerReport::Perceptron counts_;
+  SamplerReport report_{.perceptron = SamplerReport::Perceptron{}};
   StopSource stop_;
   std::mutex mutex_;  ///< Guards the members below.
   std::condition_variable changed_;

@@ -12,13 +12,13 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/cluster/sharded_run.hpp"
 #include "bpm/core/errors.hpp"
-#include "bpm/core/parallel.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/kernel_matrix.hpp"
@@ -94,12 +94,13 @@ class ShardedOneVsRest {
     check_ranks(ranks, inputs);
     const std::vector<double> origin = common_origin(ranks, inputs);
 
+    const auto usual_group = std::min<std::ptrdiff_t>(std::ptrdiff_t{256} * ranks.size(), 16384);
     std::unique_ptr<detail::ShardedRun<Kernel, I>> run;
     detail::together(ranks, [&] {
       run = std::make_unique<detail::ShardedRun<Kernel, I>>(
           ranks, kernel_, inputs, origin, classes, labels, settings_,
           detail::PerceptronLimits::of(sampler_, points), points, offset,
-          group_size(ranks.size(), inputs));
+          group > 0 ? group : std::min(usual_group, longest_group(inputs)));
       for (std::ptrdiff_t i = 0; i < inputs.rows(); ++i) {
         detail::ensure<NotSeparable>(
             run->diagonal(i) > 0, function, ": point ", i,
@@ -107,7 +108,7 @@ class ShardedOneVsRest {
             "add a bias to the kernel or a soft boundary lambda > 0");
       }
     });
-    const std::size_t columns = run->passes().size();
+    const std::size_t columns = run->state().problems.size();
     RowMatrix<double> sums = RowMatrix<double>::Zero(inputs.rows(), std::ptrdiff_t(columns));
     SamplerReport report;
     SamplerReport::Perceptron& counts = report.perceptron.emplace();
@@ -132,11 +133,10 @@ class ShardedOneVsRest {
         report.reason = "stopped";
         break;
       }
-      const detail::PerceptronPasses& passes = run->passes();
       if (outcome != detail::PerceptronOutcome::consistent) {
         throw NotSeparable(detail::join(
             function,
-            ": no classifier without training error was found: ", passes.reason(report.draws),
+            ": no classifier without training error was found: ", run->state().reason(report.draws),
             "; set a soft boundary lambda > 0, or raise the sampler's limits"));
       }
       for (std::size_t c = 0; c < columns; ++c) {
@@ -144,7 +144,8 @@ class ShardedOneVsRest {
         for (std::size_t s = 0; s < part.support.size(); ++s) {
           sums(part.support[s], std::ptrdiff_t(c)) += part.coefficients[s];
         }
-        counts += {passes[c].mistakes, passes[c].passes, part.errors};
+        const detail::PerceptronProblem& problem = run->state().problems[c];
+        counts += {problem.mistakes, problem.passes, part.errors};
       }
     }
     detail::ensure<Stopped>(report.draws > 0, function,
@@ -193,10 +194,11 @@ class ShardedOneVsRest {
   void check_ranks(const detail::Communicator& ranks, const I& inputs) const {
     using T = typename I::Scalar;
     const std::uint64_t element = sizeof(T) * (std::floating_point<T> ? 1 : 256);
-    detail::check_agreement(ranks,
-                            {{"element types of the inputs", element},
-                             {"columns of the inputs", std::uint64_t(inputs.cols())}},
-                            function);
+    const auto agree = [&](std::string_view name, std::uint64_t word) {
+      detail::check_agreement(ranks, name, word, function);
+    };
+    agree("element types of the inputs", element);
+    agree("columns of the inputs", static_cast<std::uint64_t>(inputs.cols()));
     std::int64_t count = std::min<std::int64_t>(4, inputs.rows());
     ranks.broadcast(std::span(&count, 1), 0);
     RowMatrix<T> probes = RowMatrix<T>::Zero(count, inputs.cols());
@@ -214,8 +216,8 @@ class ShardedOneVsRest {
     }
     settings.add(sampler_.margin);
     for (const double number : settings_.soft_boundary.signature()) settings.add(number);
-    detail::check_agreement(
-        ranks, {{"kernel values", kernel.value()}, {"settings", settings.value()}}, function);
+    agree("kernel values", kernel.value());
+    agree("settings", settings.value());
   }
 
   /// Returns `origin_of` the inputs of all ranks.
@@ -247,12 +249,6 @@ class ShardedOneVsRest {
     constexpr std::ptrdiff_t beside_inputs = 4096;
     return std::max<std::ptrdiff_t>(
         1, message / (inputs.cols() * std::ptrdiff_t{sizeof(typename I::Scalar)} + beside_inputs));
-  }
-
-  template <class I>
-  [[nodiscard]] std::ptrdiff_t group_size(int ranks, const I& inputs) const {
-    const auto usual = std::clamp<std::ptrdiff_t>(std::ptrdiff_t{256} * ranks, 256, 16384);
-    return group > 0 ? group : std::min(usual, longest_group(inputs));
   }
 
   /// Returns the parts with the support points of all ranks, those of rank 0 first, on all ranks.

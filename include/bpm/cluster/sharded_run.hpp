@@ -103,7 +103,7 @@ class ShardedRun {
     problems_.resolve_lambda(gram_, settings.soft_boundary, labels);
   }
 
-  [[nodiscard]] const PerceptronPasses& passes() const noexcept { return state_.passes; }
+  [[nodiscard]] const PerceptronState& state() const noexcept { return state_; }
   /// Returns S_ii.
   [[nodiscard]] double diagonal(std::ptrdiff_t point) const {
     return static_cast<double>(gram_.diagonal(point)) + problems_.lambda_at(point);
@@ -124,9 +124,9 @@ class ShardedRun {
     }
     applied_.assign(begin_.size() - 1, 0);
     state_.start();
-    mistakes_.clear();
+    mistakes_ = {};
     mistaken_inputs_ = {};
-    return state_.passes.run(
+    return state_.run(
         limits_.max_passes,
         [&](std::uint64_t number) {
           const std::int64_t seen = *std::min_element(applied_.begin(), applied_.end());
@@ -247,7 +247,7 @@ class ShardedRun {
     const std::ptrdiff_t last = begin_[g + 1];
     std::ptrdiff_t best = last;
     for (std::size_t c = 0; c < problems_.size(); ++c) {
-      if (state_.passes[c].done) continue;
+      if (state_.problems[c].done) continue;
       std::ptrdiff_t column = begin_[g];
       const auto& signs = problems_.signs[c];
       const double* const outputs = state_.outputs_of(c);
@@ -291,8 +291,7 @@ class ShardedRun {
       const std::ptrdiff_t own = column_of(position, 0, state_.size);
       for (const MistakeUpdate& update : updates) {
         mistakes_.add_update(update);
-        state_.passes.count_mistake(update.problem);
-        if (own >= 0) ++state_.counts_of(update.problem)[own];
+        state_.count_mistake(update.problem, own);
       }
     }
     mistaken_inputs_.append(inputs.data(), count, inputs_.cols(), gram_.inputs().origin());
@@ -353,7 +352,7 @@ class ShardedRun {
     std::iota(state.order.begin(), state.order.end(), PointIndex{0});
     state.start();
     std::copy(outputs.begin(), outputs.end(), state.outputs.begin());
-    for (std::size_t c = 0; c < problems; ++c) state.passes[c].done = state_.passes[c].done;
+    for (std::size_t c = 0; c < problems; ++c) state.problems[c].done = state_.problems[c].done;
     perceptron.begin();
     ThreadPool alone{1};
     perceptron.pass(limits_.margin, {std::span(&visiting_, 1), 0, alone},
@@ -392,7 +391,7 @@ class ShardedRun {
   MistakenInputs<T> mistaken_inputs_;
   std::vector<Workspace> workspaces_;
   std::vector<PointIndex> rows_ = first_points(MistakenInputs<T>::depth);  ///< Of any block.
-  WindowWorkspace<Scalar> visiting_;
+  typename WindowedPerceptron<Scalar>::Workspace visiting_;
   PlainError error_;
 };
 

@@ -46,15 +46,10 @@ class OrderedDelivery {
   /// True if result `number` is still wanted. Does not wait for the receiver.
   [[nodiscard]] bool wanted(std::uint64_t number) const { return number < end_; }
 
-  /// Cancels the results from `number` on, which failed or was stopped. Calls `why` if `number` is
-  /// the smallest so far.
-  template <class Why>
-  void end_at(std::uint64_t number, Why&& why) {
+  /// Cancels the results from `number` on, which failed or was stopped.
+  void end_at(std::uint64_t number) {
     const std::scoped_lock lock(mutex_);
-    if (number < end_) {
-      end_ = number;
-      why();
-    }
+    if (number < end_) end_ = number;
     changed_.notify_all();
   }
 
@@ -161,7 +156,9 @@ class PerceptronRuns {
         run_by<WindowedPerceptron<T>>(receive);
       }
     } catch (...) {  // A thread could not be started.
-      fail(delivery_.delivered(), {.error = std::current_exception()});
+      if (const std::uint64_t n = delivery_.delivered(); n < draws_) {
+        fail(n, {.error = std::current_exception()});
+      }
     }
   }
 
@@ -173,7 +170,6 @@ class PerceptronRuns {
   /// Report of the delivered draws; the kernel values are those of all draws.
   [[nodiscard]] SamplerReport report() const {
     SamplerReport report = report_;
-    report.perceptron = counts_;
     report.converged = delivery_.delivered() == draws_;
     if (failure_) {
       report.stopped = failure_->stopped;
@@ -211,17 +207,18 @@ class PerceptronRuns {
       try {
         if (!perceptron) perceptron.emplace(spaces_);
         const PerceptronOutcome outcome = make_draw(n, *perceptron, threads);
-        const PerceptronPasses& passes = perceptron->state().passes;
+        PerceptronState& state = perceptron->state();
         if (outcome == PerceptronOutcome::stopped) {
           fail(n, {.reason = "stopped", .stopped = true});
         } else if (outcome == PerceptronOutcome::out_of_passes) {
-          fail(n, {.reason = passes.reason(number_of(n)),
-                   .errors = passes[passes.worst()].mistakes_in_pass});
+          fail(n, {.reason = state.reason(number_of(n)),
+                   .errors = state.problems[state.worst()].mistakes_in_pass});
         } else {
           FinishedDraw made;
-          for (std::size_t c = 0; c < passes.size(); ++c) {
-            made.solutions.push_back(perceptron->state().normalised(c, spaces_[c]));
-            made.counts += {passes[c].mistakes, passes[c].passes, made.solutions.back().errors};
+          for (std::size_t c = 0; c < spaces_.size(); ++c) {
+            made.solutions.push_back(state.normalised(c, spaces_[c]));
+            made.counts += {state.problems[c].mistakes, state.problems[c].passes,
+                            made.solutions.back().errors};
           }
           delivery_.deliver(n, std::move(made), [&](std::uint64_t done, FinishedDraw& draw) {
             hand_over(threads.worker, done, draw, receive);
@@ -243,7 +240,7 @@ class PerceptronRuns {
     random_permutation(state.order.span(), engine);
     state.start(number < control_.left_out_draws ? state.size / 10 : 0);
     perceptron.begin();
-    return state.passes.run(
+    return state.run(
         limits_.max_passes,
         [&](std::uint64_t pass) {
           return perceptron.pass(limits_.margin, threads, [&](double part) {
@@ -255,14 +252,15 @@ class PerceptronRuns {
 
   [[nodiscard]] std::uint64_t number_of(std::uint64_t n) const { return streams_.next + n * step_; }
 
-  /// Keeps the failure of the first draw among several.
   void fail(std::uint64_t n, DrawFailure failure) {
-    delivery_.end_at(n, [&] { keep(n, std::move(failure)); });
+    keep(n, std::move(failure));
+    delivery_.end_at(n);
   }
+  /// Keeps the failure of the first draw among several.
   void keep(std::uint64_t n, DrawFailure failure) {
     const std::scoped_lock lock(mutex_);
-    failure_ = std::move(failure);
-    failure_->number = number_of(n);
+    failure.number = number_of(n);
+    if (!failure_ || failure.number < failure_->number) failure_ = std::move(failure);
   }
 
   /// Delivers a draw; called in order. An exception of `receive` ends the run.
@@ -271,7 +269,7 @@ class PerceptronRuns {
       const std::scoped_lock lock(mutex_);
       fractions_[worker] = 0;
       ++report_.draws;
-      counts_ += draw.counts;
+      *report_.perceptron += draw.counts;
     }
     try {
       receive(number_of(n), draw);
@@ -294,8 +292,8 @@ class PerceptronRuns {
                                  .fraction = done / static_cast<double>(draws_),
                                  .draws = report_.draws,
                                  .draws_total = draws_,
-                                 .passes = counts_.passes,
-                                 .mistakes = counts_.mistakes});
+                                 .passes = report_.perceptron->passes,
+                                 .mistakes = report_.perceptron->mistakes});
     }
     return !halted_;
   }
@@ -312,8 +310,7 @@ class PerceptronRuns {
   ThreadPool pool_{1};  ///< The first role is always taken.
   std::mutex mutex_;    ///< Guards the following; locked after the delivery's mutex.
   std::vector<double> fractions_;
-  SamplerReport report_;
-  SamplerReport::Perceptron counts_;
+  SamplerReport report_{.perceptron = SamplerReport::Perceptron{}};
   std::optional<DrawFailure> failure_;
   bool halted_ = false;
   ProgressThrottle throttle_;

@@ -98,8 +98,7 @@ struct PermutedPerceptron {
   /// Returns perceptrons that give up after 200 passes. Data that 200 passes do not separate are
   /// seldom worth more passes: a softer boundary is better.
   [[nodiscard]] PermutedPerceptron trial(std::uint64_t count) const {
-    PermutedPerceptron brief = *this;
-    brief.draws = count;
+    PermutedPerceptron brief = with_draws(count);
     brief.max_passes = passes_of_trial;
     return brief;
   }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -57,35 +56,31 @@ class RowPerceptron {
   void note(std::size_t c) { state_.note(c, spaces_[c]); }
 
  private:
-  [[nodiscard]] double signed_output(std::size_t c, PointIndex i) {
-    return spaces_[c].label(i) * state_.outputs_of(c)[i];
-  }
-
   void visit(std::ptrdiff_t p, double margin, const PassThreads<Workspace>& threads) {
     const PointIndex i = state_.order[p];
     const auto mistaken = [&](std::size_t c) {
-      return !state_.passes[c].done && p < state_.seen_by(c) && signed_output(c, i) <= margin;
+      return !state_.problems[c].done && p < state_.seen_by(c) &&
+             spaces_[c].label(i) * state_.outputs_of(c)[i] <= margin;
     };
     for (std::size_t first = 0; first < spaces_.size(); ++first) {
       if (!mistaken(first)) continue;
-      with_row(i, threads, [&](const T* row) {
-        for (std::size_t c = first; c < spaces_.size(); ++c) {
-          if (mistaken(c)) update(c, i, row);
-        }
-      });
+      BorrowedRow<T> kept(spaces_[0].gram().kept_rows(), i);
+      const T* const row = row_of(i, threads, kept);
+      for (std::size_t c = first; c < spaces_.size(); ++c) {
+        if (mistaken(c)) update(c, i, row);
+      }
       return;
     }
   }
 
-  /// Calls use(row) with the values of row i: in memory, cached, or computed now.
-  template <class Use>
-  void with_row(PointIndex i, const PassThreads<Workspace>& threads, Use&& use) {
+  /// Returns the values of row i: in memory, cached (`kept`), or computed now.
+  [[nodiscard]] const T* row_of(PointIndex i, const PassThreads<Workspace>& threads,
+                                BorrowedRow<T>& kept) {
     const Gram<T>& gram = spaces_[0].gram();
     Workspace& own = threads.own();
-    if (gram.rows_in_memory()) return use(gram.row(i, own.scratch).data());
+    if (gram.rows_in_memory()) return gram.row(i, own.scratch).data();
     const std::span<const PointIndex> point(&i, 1);
-    BorrowedRow<T> kept(gram.kept_rows(), i);
-    if (kept.read() != nullptr) return use(kept.read());
+    if (kept.read() != nullptr) return kept.read();
     T* values = kept.write();
     if (values == nullptr) {
       own.row.reserve_discarding(state_.size);
@@ -105,7 +100,7 @@ class RowPerceptron {
       for (std::ptrdiff_t part = 0; part < parts; ++part) compute(threads.worker, part);
     }
     kept.set_filled();
-    use(values);
+    return values;
   }
 
   void update(std::size_t c, PointIndex i, const T* row) {
@@ -182,7 +177,7 @@ class LinearPerceptron {
   void find_active(std::ptrdiff_t p) {
     active_.clear();
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
-      if (!state_.passes[c].done && p < state_.seen_by(c)) {
+      if (!state_.problems[c].done && p < state_.seen_by(c)) {
         active_.push_back(static_cast<PointIndex>(c));
       }
     }

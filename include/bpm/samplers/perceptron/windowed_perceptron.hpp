@@ -16,6 +16,53 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
+/// Points at which some problem made a mistake, in order and numbered from the start of a run,
+/// until every window has seen them.
+class MistakeList {
+ public:
+  [[nodiscard]] std::int64_t end() const { return first_ + std::ssize(entries_); }
+  [[nodiscard]] PointIndex operator[](std::int64_t number) const {
+    return entries_[number - first_].mistake;
+  }
+  [[nodiscard]] std::span<const MistakeUpdate> updates(std::int64_t number) const {
+    const std::size_t begin = updates_end(number - 1);
+    return std::span(updates_).subspan(begin - forgotten_, updates_end(number) - begin);
+  }
+
+  void add(PointIndex mistake) { entries_.push_back({mistake, forgotten_ + updates_.size()}); }
+  /// Adds an update to the mistake added last.
+  void add_update(MistakeUpdate update) {
+    updates_.push_back(update);
+    ++entries_.back().updates_end;
+  }
+
+  /// Forgets mistakes below `number`.
+  void forget(std::int64_t number) {
+    if (number <= first_) return;
+    const std::size_t updates = updates_end(number - 1);
+    updates_.erase(updates_.begin(),
+                   updates_.begin() + static_cast<std::ptrdiff_t>(updates - forgotten_));
+    entries_.erase(entries_.begin(), entries_.begin() + (number - first_));
+    forgotten_ = updates;
+    first_ = number;
+  }
+
+ private:
+  struct Entry {
+    PointIndex mistake;
+    std::size_t updates_end;  ///< End of its updates, numbered from the start of the run.
+  };
+
+  [[nodiscard]] std::size_t updates_end(std::int64_t number) const {
+    return number < first_ ? forgotten_ : entries_[number - first_].updates_end;
+  }
+
+  std::vector<Entry> entries_;
+  std::vector<MistakeUpdate> updates_;
+  std::int64_t first_ = 0;
+  std::size_t forgotten_ = 0;  ///< Number of updates of forgotten mistakes.
+};
+
 /// Points of a window as columns of blocks of kernel values, prepared once, on first use.
 template <class T>
 class WindowColumns {
@@ -40,14 +87,6 @@ class WindowColumns {
   ReadyColumns<T> columns_;
 };
 
-/// Scratch memory of a thread for windowed evaluation.
-template <class T>
-struct WindowWorkspace {
-  BlockScratch<T> scratch;
-  Buffer<T> values;
-  std::vector<PointIndex> asked;  ///< Points of a block's mistakes.
-};
-
 /// Perceptrons without a kernel matrix, which visit the random order in windows of a few hundred
 /// points. The outputs of a window lack only the mistakes made since its last visit, which one
 /// block of kernel values (those mistakes x the window) adds; mistakes inside the window are added
@@ -63,7 +102,13 @@ template <class T>
 class WindowedPerceptron {
  public:
   using Space = KernelVersionSpace<T>;
-  using Workspace = WindowWorkspace<T>;
+
+  /// Scratch memory of a thread.
+  struct Workspace {
+    BlockScratch<T> scratch;
+    Buffer<T> values;
+    std::vector<PointIndex> asked;  ///< Points of a block's mistakes.
+  };
 
   /// Points per window: few enough that the windows' inputs fit the second-level cache, and that
   /// the rows inside the window, which are computed one at a time, are a small part of the whole.
@@ -95,7 +140,7 @@ class WindowedPerceptron {
       }
     }
     applied_.fill(0);
-    mistakes_.clear();
+    mistakes_ = {};
   }
 
   /// Visits every point once; returns false if `go_on(part of the pass)` does.
@@ -195,7 +240,7 @@ class WindowedPerceptron {
       return found < seen ? found : end;
     };
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
-      next_[c] = state_.passes[c].done ? end : next_of(c, begin);
+      next_[c] = state_.problems[c].done ? end : next_of(c, begin);
     }
     while (true) {
       const std::ptrdiff_t p = *std::min_element(next_.begin(), next_.end());
