@@ -3,9 +3,9 @@
 
 # Without an entry an area is left out of the thread sanitizer's build: these files run on several threads.
 bpm_under_threads(core progress_thread_pool progress_parallel progress)
-bpm_under_threads(samplers perceptron/draw_pieces_ordered_delivery perceptron/permuted_perceptron
+bpm_under_threads(samplers perceptron/perceptron_runs perceptron/permuted_perceptron
                   perceptron/permuted_perceptron_control perceptron/permuted_perceptron_options
-                  perceptron/windowed_perceptron perceptron/draw_pieces billiard/billiard)
+                  perceptron/windowed_perceptron billiard/billiard)
 bpm_under_threads(gaussian_process ensembles/posterior_ensemble_labels ensembles/posterior_ensemble
                   orthant/orthant_probability)
 bpm_under_threads(storage disk_file_mapped)

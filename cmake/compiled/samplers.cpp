@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What samplers and their choices do with kernel values, see bpm/selection/automatic_boundary.hpp.
 #include "bpm/bpm.hpp"
-#include "bpm/samplers/perceptron/piece_runs.hpp"
+#include "bpm/samplers/perceptron/perceptron_runs.hpp"
 
 #if BPM_BODIES
 #error "BPM_COMPILED is not the target that this is compiled for: cmake/library.cmake asks for it"

@@ -46,8 +46,8 @@ TEST_CASE("draws over ranks, by hand") {
   const bpm_examples::CostPrediction four =
       bpm_examples::predict_spread_draws(rates, load, 4);  // Two rounds.
   CHECK(close(four.kernel_seconds, (2 * 500 + 20) * 10'000 / 1e6));
-  CHECK(close(four.latency_seconds, 1e-3 * (2 * (10 * 3 + 3 * 2) + 2 * 10 * 2)));
-  CHECK(close(four.bandwidth_seconds, (8 * 10 * 10'000.0 * 3 * 3 / 4 + 12 * 8 * 600.0) / 1e6));
+  CHECK(close(four.latency_seconds, 1e-3 * (2 * 8 + 3 * 2) * 2));
+  CHECK(close(four.bandwidth_seconds, 8 * (8 * 10 * 10'000.0 + 12 * 600) / 1e6));
   CHECK(close(four.seconds, four.kernel_seconds + four.addition_seconds + four.order_seconds +
                                 four.latency_seconds + four.bandwidth_seconds));
 
@@ -66,9 +66,9 @@ TEST_CASE("points over ranks, by hand") {
   CHECK(close(four.order_seconds, 0.08));
   // 4 passes of 10 groups, each with a mistake.
   CHECK(close(four.latency_seconds, 1e-3 * 8 * 2 * (6 * 40 + 2 * 40 / 64.0)));
-  CHECK(close(four.bandwidth_seconds, 8 * (40 * 1000.0 * 274 + (500 * 112.0 + 8 * 600) * 2) / 1e6));
+  CHECK(close(four.bandwidth_seconds, 8 * (40 * 1000.0 * 202 + (500 * 112.0 + 8 * 600) * 2) / 1e6));
   CHECK(close(four.bytes_per_rank,
-              2500.0 * (100 + 210 + 12) + 40'000 + 1000 * 274.0 + 2.0 / 3 * 50'000));
+              2500.0 * (100 + 210 + 12) + 40'000 + 1000 * 202.0 + 2.0 / 3 * 50'000));
   CHECK(bpm_examples::predict_sharded_points(rates, load, 1, 1000).latency_seconds == 0);
   // Fewer mistakes than groups.
   bpm_examples::TrainingLoad easy = load;

@@ -44,31 +44,6 @@ TEST_CASE("the weighted mean of draws, by hand") {
   CHECK(bpm::detail::DrawMean::bytes_needed(100) == 1600);
 }
 
-TEST_CASE("coefficients first and the outputs' sum later give the same mean") {
-  const std::vector<bpm::PointIndex> both{0, 1};
-  const std::vector<double> one{0.8, 0.6};
-  const std::vector<double> two{0.6, -0.8};
-  const std::vector<double> sums{one[0] + two[0], one[1] + two[1]};
-  bpm::detail::DrawMean whole(2, true);
-  bpm::detail::DrawMean parts(2, true);
-  for (const auto& draw : {one, two}) {
-    whole.add(bpm::Draw{.support = both, .coefficients = draw, .outputs = draw});
-    parts.add(bpm::Draw{.support = both,
-                        .coefficients = draw,
-                        .outputs = {},
-                        .part = bpm::detail::DrawPart::coefficients});
-  }
-  parts.add(bpm::Draw{
-      .support = {}, .coefficients = {}, .outputs = sums, .part = bpm::detail::DrawPart::outputs});
-  CHECK(parts.count() == 2);
-  CHECK(parts.kept().size() == 2);
-  for (const std::ptrdiff_t i : {0, 1}) {
-    CHECK(parts.coefficient(i) == whole.coefficient(i));
-    CHECK(parts.output(i) == whole.output(i));
-  }
-  CHECK(parts.norm() == whole.norm());
-}
-
 TEST_CASE("what a sampler of chains says to be the centre must be one") {
   const auto refusal = [](const std::vector<double>& coefficients,
                           const std::vector<double>& outputs) -> std::string {

@@ -11,75 +11,12 @@
 #include "bpm/core/random.hpp"
 #include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 #include "catch.hpp"
-#include "data_sets.hpp"
 #include "hard.hpp"
-
-namespace {
-
-/// A user's own sampler that sees a cone: a billiard that hands over the coefficients of each draw
-/// as it is made, and the sum of the outputs at the end.
-struct OutputsLast {
-  using State = bpm::Billiard::State;
-  std::uint64_t draws = 5;
-  bpm::Billiard whole{.draws = 5, .bounces_per_draw = 50, .burn_in = 1000};
-
-  static constexpr bpm::SamplerTraits traits{.sees = bpm::SamplerTraits::Sees::cone};
-  void check_settings() const { whole.check_settings(); }
-  [[nodiscard]] OutputsLast with_draws(std::uint64_t count) const {
-    return {count, whole.with_draws(count)};
-  }
-  [[nodiscard]] bpm::MemoryNeed memory_need(const bpm::RunSize& run) const {
-    return whole.memory_need(run);
-  }
-  [[nodiscard]] bpm::ConePlan plan() const { return whole.plan(); }
-  template <bpm::detail::DrawSink Sink>
-  bpm::SamplerReport sample(const bpm::Cone& cone, std::span<const double> start,
-                            bpm::RandomStreams& streams, const bpm::RunControl& control,
-                            Sink&& sink, State& state) const {
-    std::vector<double> sum(static_cast<std::size_t>(cone.points()), 0.0);
-    const auto take_apart = [&](bpm::Draw draw) {
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += draw.weight * draw.outputs[i];
-      draw.outputs = {};
-      draw.part = bpm::detail::DrawPart::coefficients;
-      sink(draw);
-    };
-    bpm::SamplerReport report = whole.sample(cone, start, streams, control, take_apart, state);
-    sink(bpm::Draw{
-        .support = {}, .coefficients = {}, .outputs = sum, .part = bpm::detail::DrawPart::outputs});
-    return report;
-  }
-};
-static_assert(bpm::ConeSampler<OutputsLast>);
-
-}  // namespace
-
-TEST_CASE("a cone sampler that hands over outputs last makes the same model", "[machine]") {
-  const auto inputs = machine_tests::triangle(30, 1);
-  const std::vector<int> labels = machine_tests::three_labels(30);
-  const auto fit = [&](const auto& sampler) {
-    auto training = bpm::OneVsRest(bpm::BayesPointMachine(bpm::Gaussian::from_sigma(0.7), sampler,
-                                                          test_support::hard({.keep_draws = true})))
-                        .train(inputs, labels);
-    training.add_draws(3);
-    return training.classifier();
-  };
-  const auto whole = fit(OutputsLast{}.whole);
-  const auto parts = fit(OutputsLast{});
-  CHECK(parts.report().draws == 8);
-  CHECK(parts.report().converged);
-  CHECK(parts.coefficients() == whole.coefficients());
-  CHECK(parts.parts().mean_norms == whole.parts().mean_norms);
-  CHECK(parts.training_errors() == whole.training_errors());
-  CHECK(parts.parts().draw_numbers == whole.parts().draw_numbers);
-  CHECK(parts.parts().draw_coefficients == whole.parts().draw_coefficients);
-  CHECK(parts.vote_fractions(inputs) == whole.vote_fractions(inputs));
-}
 
 TEST_CASE("the report counts the points that made each draw", "[machine]") {
   const int classes = GENERATE(2, 3);

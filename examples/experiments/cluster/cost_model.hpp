@@ -107,8 +107,8 @@ inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& 
 ///     kernel   = (rounds E + 20) m / v        the 20 m are the digest of the data, if R > 1
 ///     addition = rounds U m / a
 ///     order    = rounds m s                   s: shuffle_seconds_per_point
-///     latency  = l (rounds (C (R - 1) + 3 log2 R) + 2 C log2 R)
-///     bytes    = 8 C m (rounds + 1) (R - 1) / R + 12 N U
+///     latency  = l (2 g N + 3 rounds) log2 R  g: ranks that share a draw, below
+///     bytes    = 8 C m N + 12 N U             each finished draw goes to all
 ///
 /// Where R > N each draw is shared by g = min(C, floor(R / N)) ranks of ceil(C / g) = c classes:
 /// E (c / C)^class_exponent and U c / C in the place of E and U. On one rank nothing is sent.
@@ -130,13 +130,12 @@ inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& 
   cost.order_seconds = rounds * m * rates.shuffle_seconds_per_point;
   if (ranks > 1) {
     cost.latency_seconds =
-        rates.latency_seconds *
-        (rounds * (load.classes * (ranks - 1) + 3 * log_ranks) + 2 * load.classes * log_ranks);
-    cost.bandwidth_seconds = (8 * load.classes * m * (rounds + 1) * (ranks - 1) / ranks +
-                              12 * load.draws * load.updates_per_draw) /
-                             rates.bytes_per_second;
+        rates.latency_seconds * (2 * sharers * load.draws + 3 * rounds) * log_ranks;
+    cost.bandwidth_seconds =
+        load.draws * (8 * load.classes * m + 12 * load.updates_per_draw) / rates.bytes_per_second;
   }
-  // Inputs; outputs, counts, signs and order of a run; two finished draws; sums; hashes.
+  // Inputs; outputs, counts, signs and order of a run; two finished draws; sums and messages;
+  // hashes.
   cost.bytes_per_rank =
       m * (load.input_bytes + load.classes * share * (13 + 16) + load.classes * 24 + 4 + 24);
   cost.add_up();
@@ -150,7 +149,7 @@ inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& 
 ///     addition  = N U (m / R + group / 2 + 128) / a
 ///     order     = N m s                                 s: shuffle_seconds_per_point
 ///     latency   = l N log2 R (6 W + 2 P B / 64)         groups without a mistake: 64 at a time
-///     bytes     = N (W group (input + 17 C + 4) + E (input + 12 + 8 U / E) log2 R)
+///     bytes     = N (W group (input + 9 C + 12) + E (input + 12 + 8 U / E) log2 R)
 ///
 /// \throws std::invalid_argument on rates or sizes that are out of range.
 [[nodiscard]] inline CostPrediction predict_sharded_points(const ClusterRates& rates,
@@ -175,14 +174,14 @@ inline void check_cost_arguments(const ClusterRates& rates, const TrainingLoad& 
                            (6 * walked + 2 * load.passes * groups / 64);
     cost.bandwidth_seconds =
         load.draws *
-        (walked * group * (load.input_bytes + 17 * load.classes + 4) +
+        (walked * group * (load.input_bytes + 9 * load.classes + 12) +
          (events * (load.input_bytes + 12) + 8 * load.updates_per_draw) * log_ranks) /
         rates.bytes_per_second;
   }
   // Inputs, outputs, counts, signs, sums, positions of a rank's points; the order of all; a group;
   // mistakes of a pass (two thirds are made in the first).
   cost.bytes_per_rank = m / ranks * (load.input_bytes + load.classes * 21 + 12) + 4 * m +
-                        group * (load.input_bytes + 17 * load.classes + 4) +
+                        group * (load.input_bytes + 9 * load.classes + 12) +
                         2.0 / 3 * events * load.input_bytes;
   cost.add_up();
   return cost;

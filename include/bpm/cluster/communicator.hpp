@@ -11,7 +11,6 @@
 #include <functional>
 #include <limits>
 #include <new>
-#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -106,16 +105,12 @@ class Communicator {
     return all;
   }
 
-  /// Collective: returns the ranks' sequences, concatenated; `counts`, where given, gets their
-  /// lengths.
+  /// Collective: returns the ranks' sequences, concatenated.
   template <class T>
-  [[nodiscard]] std::vector<T> all_gather_all(std::span<const T> mine,
-                                              std::vector<std::size_t>* counts = nullptr) const {
+  [[nodiscard]] std::vector<T> all_gather_all(std::span<const T> mine) const {
     static_assert(std::is_trivially_copyable_v<T>);
-    const std::vector<std::size_t> lengths = all_gather(mine.size());
-    std::vector<T> all(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}));
+    std::vector<T> all(Layout(all_gather(mine.size())).total);
     gather_items(mine.data(), mine.size(), sizeof(T), all.data());
-    if (counts != nullptr) *counts = lengths;
     return all;
   }
 
@@ -133,22 +128,11 @@ class Communicator {
   /// Collective: returns the concatenated bytes of all ranks on `root`; none elsewhere.
   [[nodiscard]] std::vector<std::byte> gather_bytes(std::span<const std::byte> mine,
                                                     int root) const {
-    const int size = count_of(mine.size());
-    std::vector<int> sizes(static_cast<std::size_t>(size_));
-    complete(MPI_Igather, &size, 1, MPI_INT, sizes.data(), 1, MPI_INT, root);
-    const Layout layout(sizes);
+    const Layout layout(all_gather(mine.size()));
     std::vector<std::byte> all(rank_ == root ? layout.total : 0);
-    complete(MPI_Igatherv, mine.data(), size, MPI_BYTE, all.data(), layout.counts.data(),
-             layout.places.data(), MPI_BYTE, root);
+    complete(MPI_Igatherv, mine.data(), count_of(mine.size()), MPI_BYTE, all.data(),
+             layout.counts.data(), layout.places.data(), MPI_BYTE, root);
     return all;
-  }
-
-  /// Sends numbers to one rank; `receive` waits for numbers from one.
-  void send(std::span<const double> values, int to) const {
-    complete(MPI_Isend, values.data(), count_of(values.size()), MPI_DOUBLE, to, 0);
-  }
-  void receive(std::span<double> values, int from) const {
-    complete(MPI_Irecv, values.data(), count_of(values.size()), MPI_DOUBLE, from, 0);
   }
 
   /// Collective: copies the values of `root` to all ranks. Sizes must agree.
@@ -165,25 +149,14 @@ class Communicator {
     }
   }
 
-  /// Collective: returns the text of `root` on all ranks.
-  [[nodiscard]] std::string broadcast_text(std::string text, int root) const {
-    std::uint64_t size = text.size();
+  /// Collective: returns the text or vector of `root` on all ranks.
+  template <class Values>
+  [[nodiscard]] Values broadcast_all(Values values, int root) const {
+    std::uint64_t size = values.size();
     broadcast(std::span(&size, 1), root);
-    text.resize(size);
-    broadcast(std::span(text.data(), text.size()), root);
-    return text;
-  }
-
-  /// Collective: sends `send_counts[q]` numbers to rank q; returns what all ranks sent, by sender.
-  [[nodiscard]] std::vector<double> exchange(std::span<const double> send,
-                                             const std::vector<int>& send_counts,
-                                             const std::vector<int>& receive_counts) const {
-    const Layout to(send_counts);
-    const Layout from(receive_counts);
-    std::vector<double> result(from.total);
-    complete(MPI_Ialltoallv, send.data(), to.counts.data(), to.places.data(), MPI_DOUBLE,
-             result.data(), from.counts.data(), from.places.data(), MPI_DOUBLE);
-    return result;
+    values.resize(size);
+    broadcast(std::span(values.data(), values.size()), root);
+    return values;
   }
 
   /// Collective: returns the ranks' arrays, double or std::int64_t, reduced entry by entry.
@@ -205,12 +178,11 @@ class Communicator {
  private:
   /// Counts and offsets of concatenated sequences, as arguments of MPI.
   struct Layout {
-    template <class Lengths>
-    explicit Layout(const Lengths& lengths) {
-      for (const auto length : lengths) {
+    explicit Layout(const std::vector<std::size_t>& lengths) {
+      for (const std::size_t length : lengths) {
         places.push_back(count_of(total));
-        counts.push_back(count_of(static_cast<std::uint64_t>(length)));
-        total += static_cast<std::size_t>(length);
+        counts.push_back(count_of(length));
+        total += length;
       }
     }
     std::vector<int> counts;
@@ -286,27 +258,19 @@ void together(const Communicator& ranks, Body&& body) {
   const std::vector<std::int64_t> kinds = ranks.all_gather(mine.kind);
   for (int rank = 0; rank < ranks.size(); ++rank) {
     if (kinds[rank] != PlainError::none) {
-      throw_plain({kinds[rank], ranks.broadcast_text(mine.what, rank)}, rank);
+      throw_plain({kinds[rank], ranks.broadcast_all(mine.what, rank)}, rank);
     }
   }
 }
 
-/// A number that must agree on all ranks, with its name.
-struct SharedWord {
-  std::string_view name;
-  std::uint64_t word;
-};
-
-/// Collective: throws on every rank, naming the number and the rank, unless all numbers agree.
-/// \throws std::invalid_argument
-inline void check_agreement(const Communicator& ranks, const std::vector<SharedWord>& mine,
+/// Collective: throws on every rank, naming the number and the rank, unless all ranks have the
+/// same. \throws std::invalid_argument
+inline void check_agreement(const Communicator& ranks, std::string_view name, std::uint64_t word,
                             const char* function) {
-  for (const auto& [name, word] : mine) {
-    const std::vector<std::uint64_t> all = ranks.all_gather(word);
-    for (std::size_t rank = 1; rank < all.size(); ++rank) {
-      check(all[rank] == all[0], function, name, "of rank ", rank,
-            " differ from those of rank 0: all ranks must be given the same data and settings");
-    }
+  const std::vector<std::uint64_t> all = ranks.all_gather(word);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    check(all[rank] == all[0], function, name, "of rank ", rank,
+          " differ from those of rank 0: all ranks must be given the same data and settings");
   }
 }
 

@@ -8,23 +8,22 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "bpm/cluster/byte_stream.hpp"
 #include "bpm/cluster/communicator.hpp"
-#include "bpm/cluster/draw_exchange.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/machine/fingerprint.hpp"
+#include "bpm/samplers/perceptron/perceptron_runs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
-#include "bpm/samplers/perceptron/piece_runs.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/storage/run_identity.hpp"
 
@@ -32,121 +31,172 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// One call of `DistributedPerceptron::sample`; `Settings` is that class.
-template <class Settings, class T>
+/// A piece of a draw: some of its problems (classes), which one rank computes together.
+struct DrawPiece {
+  std::uint64_t number = 0;  ///< Number of the draw, and of its stream.
+  std::size_t first = 0;     ///< First problem of the piece.
+  std::size_t count = 0;     ///< Number of problems.
+  int rank = 0;              ///< Rank that makes it.
+
+  friend bool operator==(const DrawPiece&, const DrawPiece&) = default;
+};
+
+/// Returns the draws [begin, end), one or more, in pieces, by draw and problem. The ranks take
+/// turns. With more ranks than draws each draw is split into as many parts of nearly equal numbers
+/// of problems as there are ranks for it, so that a rank makes one piece at most.
+[[nodiscard]] inline std::vector<DrawPiece> plan_pieces(std::uint64_t begin, std::uint64_t end,
+                                                        std::size_t problems, int ranks) {
+  std::vector<DrawPiece> pieces;
+  const std::uint64_t draws = end - begin;
+  const auto workers = static_cast<std::uint64_t>(ranks);
+  int rank = 0;
+  for (std::uint64_t n = 0; n < draws; ++n) {
+    const std::uint64_t sharers = workers / draws + (n < workers % draws ? 1 : 0);
+    const auto parts = static_cast<std::size_t>(std::clamp<std::uint64_t>(sharers, 1, problems));
+    for (std::size_t p = 0; p < parts; ++p, rank = (rank + 1) % ranks) {
+      const std::size_t from = problems * p / parts;
+      pieces.push_back({begin + n, from, problems * (p + 1) / parts - from, rank});
+    }
+  }
+  return pieces;
+}
+
+/// Calls use(numbers) for each vector of a problem's classifier.
+template <class Solution, class Use>
+void visit_vectors(Solution& solution, Use&& use) {
+  use(solution.support);
+  use(solution.coefficients);
+  use(solution.outputs);
+  use(solution.left_out);
+  use(solution.left_out_outputs);
+}
+
+/// Returns a finished piece as bytes.
+[[nodiscard]] inline std::vector<std::byte> to_bytes(const FinishedDraw& made) {
+  ByteWriter bytes;
+  bytes.put(made.counts);
+  for (const PerceptronSolution& solution : made.solutions) {
+    visit_vectors(solution, [&](const auto& numbers) {
+      bytes.put(std::uint64_t{numbers.size()});
+      bytes.put_all(numbers);
+    });
+  }
+  return bytes.bytes();
+}
+
+/// Returns a piece of so many problems from bytes.
+[[nodiscard]] inline FinishedDraw from_bytes(std::span<const std::byte> bytes, std::size_t count) {
+  FinishedDraw made{std::vector<PerceptronSolution>(count)};
+  ByteReader from(bytes);
+  from.take(made.counts);
+  for (PerceptronSolution& solution : made.solutions) {
+    visit_vectors(solution, [&](auto& numbers) {
+      std::uint64_t size = 0;
+      from.take(size);
+      from.take_all(numbers, size);
+    });
+  }
+  return made;
+}
+
+/// One call of `DistributedPerceptron::sample`. This thread alone communicates; another one makes
+/// this rank's draws, or its piece of one.
+template <class T>
 class DistributedRun {
  public:
   using Space = KernelVersionSpace<T>;
 
-  DistributedRun(const Settings& settings, const Communicator& ranks, std::span<const Space> spaces,
-                 RandomStreams& streams, const RunControl& control)
-      : settings_(settings),
+  DistributedRun(const PermutedPerceptron& sampler, const Communicator& ranks,
+                 std::span<const Space> spaces, RandomStreams& streams, const RunControl& control)
+      : sampler_(sampler),
         ranks_(ranks),
         spaces_(spaces),
         streams_(streams),
         control_(control),
-        begin_(streams.next),
-        end_(begin_ + settings.draws),
-        ahead_(static_cast<std::uint64_t>(ranks.size()) * (std::uint64_t{control.threads} + 1)) {
+        round_(static_cast<std::uint64_t>(ranks.size())),
+        end_(streams.next + sampler.draws),
+        next_(streams.next) {
     RunIdentity run;
     together(ranks_, [&] {
-      settings_.check_settings();
+      sampler_.check_settings();
       check_spaces(spaces_, function);
-      add_run(run, settings_, spaces_, streams_.seed, scratch_, control_.left_out_draws);
+      add_run(run, sampler_, spaces_, streams_.seed, scratch_, control_.left_out_draws);
+      run("draws", sampler_.draws);
+      run("draws made before", streams_.next);
+      run("max_passes", sampler_.max_passes);
     });
-    check_ranks(run);
-    plan();
+    for (const auto& [name, value] : run.parts()) {
+      WordHash hash;
+      hash.add_bytes(value.data(), value.size());
+      check_agreement(ranks_, name, hash.value(), function);
+    }
+    pieces_ = plan_pieces(next_, end_, spaces_.size(), ranks_.size());
+    for (const DrawPiece& piece : pieces_) {
+      if (piece.rank != ranks_.rank()) continue;
+      if (own_draws_++ == 0) own_ = piece;
+    }
   }
 
   template <class Sink>
   SamplerReport go(Sink& sink) {
-    // A continuation adds to sums of the sink alone, so the sink needs the outputs of each draw.
-    DrawExchange exchange(ranks_, spaces_[0].size(), spaces_.size(), begin_ == 0);
-    StopSource stop;
-    std::atomic<double> done{0};  // Finished part of this rank's pieces.
+    std::atomic<double> done{0};  // Finished part of this rank's draws.
     const RunControl control{[&](const Progress& now) {
                                done = now.fraction;
                                return true;
                              },
-                             stop.get_token(), control_.threads, control_.draws_at_once,
+                             stop_.get_token(), control_.threads, control_.draws_at_once,
                              control_.left_out_draws};
-    const PieceTasks tasks(tasks_);
-    PieceRuns<T> runs(PerceptronLimits::of(settings_, spaces_[0].size()), spaces_, streams_.seed,
-                      tasks, control, tasks.first_of(begin_ + ahead_));
-    finished_ = tasks_.empty();
-    std::uint64_t next = begin_;
+    PerceptronRuns<T> runs(PerceptronLimits::of(sampler_, spaces_[0].size()),
+                           spaces_.subspan(own_.first, own_.count), {streams_.seed, own_.number},
+                           own_draws_, control, round_);
     bool failed = false;
     {
-      // This thread alone communicates. The other thread ends before the objects that it uses.
-      const JoinedThread work([&] { make_pieces(runs); });
-      const StopAtExit stop_at_exit{runs, stop};
-      next = exchange_draws(runs, exchange, stop, done, sink);
+      const JoinedThread work([&] { make_draws(runs); });
+      const EndAtExit end_at_exit{*this};  // The other thread ends before what it uses.
+      exchange_draws(runs, done, sink);
       failed = explain_failure(runs.failure());
     }
-    if (next > begin_) exchange.finish(begin_, sink);
-    return close(runs.report(), next, failed);
+    return close(runs.report(), failed);
   }
 
  private:
-  using Status = std::array<std::int64_t, 4>;
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
   static constexpr const char* function = "DistributedPerceptron";
 
-  struct StopAtExit {
-    PieceRuns<T>& runs;
-    StopSource& stop;
-    ~StopAtExit() {
-      stop.request_stop();
-      runs.end_at(0);
-    }
+  struct EndAtExit {
+    DistributedRun& run;
+    ~EndAtExit() { run.end_draws(); }
   };
 
-  void check_ranks(const RunIdentity& run) const {
-    std::vector<SharedWord> mine;
-    for (const auto& [name, value] : run.parts()) {
-      WordHash hash;
-      hash.add_bytes(value.data(), value.size());
-      mine.push_back({name, hash.value()});
-    }
-    mine.insert(mine.end(), {{"draws", settings_.draws},
-                             {"draws made before", streams_.next},
-                             {"max_passes", settings_.max_passes}});
-    check_agreement(ranks_, mine, function);
-  }
-
-  /// Makes the same plan on every rank: all pieces with their owners, and this rank's.
-  void plan() {
-    const auto ranks = static_cast<std::uint64_t>(ranks_.size());
-    int owner = 0;
-    for (const DrawPiece& piece : plan_pieces(begin_, end_, spaces_.size(), ranks)) {
-      pieces_.push_back({piece, owner});
-      if (owner == ranks_.rank()) tasks_.push_back(piece);
-      owner = (owner + 1) % ranks_.size();
-    }
-  }
-
-  /// Makes this rank's pieces, on another thread than the communication.
-  void make_pieces(PieceRuns<T>& runs) {
-    if (tasks_.empty()) return;
-    runs.run([&](std::span<FinishedPiece> draw) {
-      const std::scoped_lock lock(mutex_);
-      for (FinishedPiece& piece : draw) {
-        waiting_.emplace(piece.piece, std::move(piece));
+  /// Makes this rank's draws. A rank that is a round ahead of the others waits for them.
+  void make_draws(PerceptronRuns<T>& runs) {
+    if (own_draws_ > 0) {
+      runs.run([&](std::uint64_t number, FinishedDraw& draw) {
+        std::unique_lock lock(mutex_);
+        waiting_.push_back(std::move(draw));
         ++made_;
-      }
-      changed_.notify_all();
-    });
+        changed_.notify_all();
+        changed_.wait(lock, [&] { return ended_ || number < next_ + round_; });
+      });
+    }
     const std::scoped_lock lock(mutex_);
     finished_ = true;
     changed_.notify_all();
   }
 
-  /// Delivers finished draws to all ranks until no rank makes any more. Returns the first missing
-  /// one.
+  /// Ends this rank's draws.
+  void end_draws() {
+    stop_.request_stop();
+    const std::scoped_lock lock(mutex_);
+    ended_ = true;
+    changed_.notify_all();
+  }
+
+  /// Delivers finished draws to all ranks until no rank makes any more.
   template <class Sink>
-  std::uint64_t exchange_draws(PieceRuns<T>& runs, DrawExchange& exchange, StopSource& stop,
-                               const std::atomic<double>& done, Sink& sink) {
-    std::uint64_t next = begin_;
+  void exchange_draws(PerceptronRuns<T>& runs, const std::atomic<double>& done, Sink& sink) {
+    const std::uint64_t begin = next_;
+    std::uint64_t seen = 0;
     bool halted = false;
     while (true) {
       const auto failure = runs.failure();
@@ -154,97 +204,91 @@ class DistributedRun {
         // This rank's part represents all ranks, which have about the same number of pieces.
         halted =
             !control_.go_on({.stage = "draws",
-                             .fraction = tasks_.empty() ? static_cast<double>(next - begin_) /
-                                                              static_cast<double>(settings_.draws)
-                                                        : std::min(1.0, done.load()),
-                             .draws = next - begin_,
-                             .draws_total = settings_.draws,
-                             .passes = counts_.passes,
-                             .mistakes = counts_.mistakes});
+                             .fraction = own_draws_ == 0 ? static_cast<double>(next_ - begin) /
+                                                               static_cast<double>(sampler_.draws)
+                                                         : std::min(1.0, done.load()),
+                             .draws = next_ - begin,
+                             .draws_total = sampler_.draws,
+                             .passes = report_.perceptron->passes,
+                             .mistakes = report_.perceptron->mistakes});
       }
-      Status mine{none, none, halted ? -1 : 0, 0};
+      // The first draw that this rank has not made, the first that failed, a stop, the end.
+      std::array<std::int64_t, 4> mine{none, none, halted ? -1 : 0, 0};
       {
         const std::scoped_lock lock(mutex_);
-        mine[0] = static_cast<std::int64_t>(made_ < tasks_.size() ? tasks_[made_].number : end_);
+        mine[0] =
+            static_cast<std::int64_t>(made_ < own_draws_ ? own_.number + made_ * round_ : end_);
         mine[3] = finished_ ? 1 : 0;
       }
-      if (failure && !failure->stopped) mine[1] = static_cast<std::int64_t>(failure->piece.number);
-      const Status all = ranks_.reduce(mine, MPI_MIN);
-      if (all[1] != none) runs.end_at(static_cast<std::uint64_t>(all[1]));
-      if (all[2] != 0) {
-        halted = true;
-        stop.request_stop();
-        runs.end_at(0);
-      }
-      deliver(next, static_cast<std::uint64_t>(all[0]), exchange, sink);
-      runs.allow_below(next + ahead_);
-      if (all[3] != 0) return next;
+      if (failure && !failure->stopped) mine[1] = static_cast<std::int64_t>(failure->number);
+      const auto all = ranks_.reduce(mine, MPI_MIN);
+      halted = all[2] != 0;
+      if (halted || all[0] >= all[1]) end_draws();
+      deliver(static_cast<std::uint64_t>(all[0]), sink);
+      if (all[3] != 0) return;
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, std::chrono::milliseconds(10),
-                        [&] { return finished_ || seen_ != made_; });
-      seen_ = made_;
+                        [&] { return finished_ || seen != made_; });
+      seen = made_;
     }
   }
 
-  /// Collective: delivers draws from `next` up to `end`, in batches of one draw per rank.
+  /// Collective: delivers the draws below `end`, piece by piece.
   template <class Sink>
-  void deliver(std::uint64_t& next, std::uint64_t end, DrawExchange& exchange, Sink& sink) {
-    const auto at = [&](std::uint64_t number) {
-      return std::partition_point(pieces_.begin(), pieces_.end(), [&](const OwnedPiece& owned) {
-        return owned.piece.number < number;
-      });
-    };
-    while (next < end) {
-      const std::uint64_t last = std::min(end, next + static_cast<std::uint64_t>(ranks_.size()));
-      std::map<DrawPiece, FinishedPiece> mine;
-      {
+  void deliver(std::uint64_t end, Sink& sink) {
+    for (; place_ < pieces_.size() && pieces_[place_].number < end; ++place_) {
+      const DrawPiece& piece = pieces_[place_];
+      std::vector<std::byte> bytes;
+      if (piece.rank == ranks_.rank()) {
         const std::scoped_lock lock(mutex_);
-        while (!waiting_.empty() && waiting_.begin()->first.number < last) {
-          mine.insert(waiting_.extract(waiting_.begin()));
-        }
+        bytes = to_bytes(waiting_.front());
+        waiting_.pop_front();
       }
-      exchange.deliver(std::span(at(next), at(last)), mine, counts_, sink);
-      next = last;
+      const FinishedDraw made =
+          from_bytes(ranks_.broadcast_all(std::move(bytes), piece.rank), piece.count);
+      *report_.perceptron += made.counts;
+      for (std::size_t c = 0; c < piece.count; ++c) {
+        sink(draw_of(piece.number, piece.first + c, made.solutions[c]));
+      }
     }
+    const std::scoped_lock lock(mutex_);
+    next_ = end;
+    changed_.notify_all();
   }
 
   /// Reports the first failure of all ranks. Returns true if it is a draw without a consistent
   /// classifier; throws any other.
-  bool explain_failure(const std::optional<PieceFailure>& failed) {
-    struct Failure {
-      std::int64_t absent = 1;
-      DrawPiece piece{};
-      std::int64_t kind = PlainError::none;
-    };
-    Failure mine;
+  bool explain_failure(const std::optional<DrawFailure>& failed) {
+    // Whether there is none, the draw, its first problem, the kind of error.
+    std::array<std::int64_t, 4> mine{1, 0, 0, PlainError::none};
     PlainError error;
     if (failed && !failed->stopped) {
       error = plain_error(failed->error);
-      mine = {0, failed->piece, error.kind};
+      mine = {0, static_cast<std::int64_t>(failed->number), static_cast<std::int64_t>(own_.first),
+              error.kind};
       if (!error) error.what = failed->reason;
+      if (!error && own_.count < spaces_.size()) {
+        error.what += join(" among problems ", own_.first, " to ", own_.first + own_.count - 1,
+                           " of ", spaces_.size());
+      }
     }
-    const std::vector<Failure> all = ranks_.all_gather(mine);
-    const auto earlier = [](const Failure& a, const Failure& b) {
-      return std::tie(a.absent, a.piece) < std::tie(b.absent, b.piece);
-    };
-    const auto first =
-        static_cast<int>(std::min_element(all.begin(), all.end(), earlier) - all.begin());
-    if (all[first].absent != 0) return false;
-    error.kind = all[first].kind;
-    error.what = ranks_.broadcast_text(error.what, first);
+    const auto all = ranks_.all_gather(mine);
+    const auto first = static_cast<int>(std::min_element(all.begin(), all.end()) - all.begin());
+    if (all[first][0] != 0) return false;
+    error.kind = all[first][3];
+    error.what = ranks_.broadcast_all(error.what, first);
     if (error) throw_plain(error, first);
     std::uint64_t errors = failed ? failed->errors : 0;
     ranks_.broadcast(std::span(&errors, 1), first);
-    counts_.training_errors += errors;
+    report_.perceptron->training_errors += errors;
     report_.reason = error.what;
     return true;
   }
 
-  SamplerReport close(const SamplerReport& own, std::uint64_t next, bool failed) {
-    report_.perceptron = counts_;
-    report_.draws = next - begin_;
-    streams_.next = next;
-    report_.converged = next == end_;
+  SamplerReport close(const SamplerReport& own, bool failed) {
+    report_.draws = next_ - streams_.next;
+    streams_.next = next_;
+    report_.converged = next_ == end_;
     report_.stopped = !report_.converged && !failed;
     if (report_.stopped) report_.reason = "stopped";
     const auto sums =
@@ -256,25 +300,27 @@ class DistributedRun {
     return report_;
   }
 
-  const Settings& settings_;
+  const PermutedPerceptron& sampler_;
   const Communicator& ranks_;
   std::span<const Space> spaces_;
   RandomStreams& streams_;
   const RunControl& control_;
-  std::uint64_t begin_;
+  std::uint64_t round_;  ///< Number of ranks.
   std::uint64_t end_;
-  std::uint64_t ahead_;  ///< Most draws in progress beyond those delivered.
-  BlockScratch<typename Space::Scalar> scratch_;
-  std::vector<OwnedPiece> pieces_;  ///< All pieces, in order.
-  std::vector<DrawPiece> tasks_;    ///< Those of this rank.
+  BlockScratch<T> scratch_;
+  std::vector<DrawPiece> pieces_;  ///< All pieces, in order.
+  std::size_t place_ = 0;          ///< Number of delivered pieces.
+  DrawPiece own_;                  ///< This rank's first piece.
+  std::uint64_t own_draws_ = 0;    ///< Number of its pieces, all of the same problems.
   ProgressThrottle throttle_;
-  SamplerReport report_;
-  SamplerReport::Perceptron counts_;
+  SamplerReport report_{.perceptron = SamplerReport::Perceptron{}};
+  StopSource stop_;
   std::mutex mutex_;  ///< Guards the members below.
   std::condition_variable changed_;
-  std::map<DrawPiece, FinishedPiece> waiting_;
-  std::uint64_t made_ = 0;  ///< Number of this rank's finished tasks.
-  std::uint64_t seen_ = 0;
+  std::deque<FinishedDraw> waiting_;  ///< This rank's finished draws, not yet delivered.
+  std::uint64_t made_ = 0;            ///< Number of this rank's finished draws.
+  std::uint64_t next_;  ///< First draw that is not delivered; the communicating thread changes it.
+  bool ended_ = false;
   bool finished_ = false;
 };
 
@@ -290,16 +336,14 @@ class DistributedRun {
 ///
 /// Rank n modulo the number of ranks makes draw n; with more ranks than draws, ranks also divide
 /// the problems (classes) of a draw, and compute kernel values again that classes trained together
-/// would share. Coefficients of finished draws go to all ranks; each rank sums the outputs of a
-/// range of the points in the order of the draws. `FitSettings::threads` counts threads per rank,
+/// would share. Finished draws go to all ranks. `FitSettings::threads` counts threads per rank,
 /// without one more that sleeps and handles messages.
 ///
 /// The report adds up the work of all ranks. A stop by the observer or the stop token of any rank
 /// stops all. An error on one rank, such as a draw without a consistent classifier, is thrown on
 /// all. An exception elsewhere on one rank alone leaves the others waiting: `MpiSession::run` then
 /// ends the job. Every rank chooses an automatic soft boundary by itself, with the same result; a
-/// stop meanwhile takes effect afterwards. Errors of single draws are not counted, and warnings
-/// that need them not given.
+/// stop meanwhile takes effect afterwards.
 ///
 /// A training is that of a `PermutedPerceptron`: one rank saves it, and any number of ranks, or one
 /// process, goes on.
@@ -321,9 +365,8 @@ struct DistributedPerceptron : PermutedPerceptron {
                        const RunControl& control, Sink&& sink) const {
     const detail::Communicator ranks(communicator);
     return detail::with_kernel_spaces(spaces, [&](auto shared) {
-      detail::DistributedRun<DistributedPerceptron, typename Space::Scalar> run(
-          *this, ranks, shared, streams, control);
-      return run.go(sink);
+      return detail::DistributedRun<typename Space::Scalar>(*this, ranks, shared, streams, control)
+          .go(sink);
     });
   }
 

@@ -12,11 +12,11 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "bpm/cluster/communicator.hpp"
-#include "bpm/cluster/shard.hpp"
 #include "bpm/cluster/sharded_run.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
@@ -94,17 +94,21 @@ class ShardedOneVsRest {
     check_ranks(ranks, inputs);
     const std::vector<double> origin = common_origin(ranks, inputs);
 
-    std::unique_ptr<detail::Shard<Kernel, I>> shard;
+    const auto usual_group = std::min<std::ptrdiff_t>(std::ptrdiff_t{256} * ranks.size(), 16384);
+    std::unique_ptr<detail::ShardedRun<Kernel, I>> run;
     detail::together(ranks, [&] {
-      shard = std::make_unique<detail::Shard<Kernel, I>>(
-          kernel_, inputs, origin, detail::Subproblems(classes, labels), settings_.soft_boundary,
-          labels, detail::thread_count(settings_.threads));
-      check_diagonal(*shard);
+      run = std::make_unique<detail::ShardedRun<Kernel, I>>(
+          ranks, kernel_, inputs, origin, classes, labels, settings_,
+          detail::PerceptronLimits::of(sampler_, points), points, offset,
+          group > 0 ? group : std::min(usual_group, longest_group(inputs)));
+      for (std::ptrdiff_t i = 0; i < inputs.rows(); ++i) {
+        detail::ensure<NotSeparable>(
+            run->diagonal(i) > 0, function, ": point ", i,
+            " of a rank has k(x, x) = 0, so no classifier gives it a sign; "
+            "add a bias to the kernel or a soft boundary lambda > 0");
+      }
     });
-    detail::ShardedRun<Kernel, I> run(ranks, kernel_, *shard, points, offset,
-                                      group_size(ranks.size(), inputs),
-                                      detail::PerceptronLimits::of(sampler_, points));
-    const std::size_t columns = shard->problems().size();
+    const std::size_t columns = run->state().problems.size();
     RowMatrix<double> sums = RowMatrix<double>::Zero(inputs.rows(), std::ptrdiff_t(columns));
     SamplerReport report;
     SamplerReport::Perceptron& counts = report.perceptron.emplace();
@@ -123,32 +127,32 @@ class ShardedOneVsRest {
                        .passes = counts.passes,
                        .mistakes = counts.mistakes});
       };
-      const detail::PerceptronOutcome outcome = run.draw(streams.stream(report.draws), go_on);
+      const detail::PerceptronOutcome outcome = run->draw(streams.stream(report.draws), go_on);
       if (outcome == detail::PerceptronOutcome::stopped) {
         report.stopped = true;
         report.reason = "stopped";
         break;
       }
-      const detail::PerceptronPasses& passes = shard->passes();
       if (outcome != detail::PerceptronOutcome::consistent) {
         throw NotSeparable(detail::join(
             function,
-            ": no classifier without training error was found: ", passes.reason(report.draws),
+            ": no classifier without training error was found: ", run->state().reason(report.draws),
             "; set a soft boundary lambda > 0, or raise the sampler's limits"));
       }
       for (std::size_t c = 0; c < columns; ++c) {
-        const detail::PerceptronSolution part = run.solution(c);
+        const detail::PerceptronSolution part = run->solution(c);
         for (std::size_t s = 0; s < part.support.size(); ++s) {
           sums(part.support[s], std::ptrdiff_t(c)) += part.coefficients[s];
         }
-        counts += {passes[c].mistakes, passes[c].passes, part.errors};
+        const detail::PerceptronProblem& problem = run->state().problems[c];
+        counts += {problem.mistakes, problem.passes, part.errors};
       }
     }
     detail::ensure<Stopped>(report.draws > 0, function,
                             ": stopped before the first draw was finished");
     report.converged = report.draws == sampler_.draws;
     const auto totals =
-        ranks.reduce(std::array<double, 2>{static_cast<double>(run.evaluations()),
+        ranks.reduce(std::array<double, 2>{static_cast<double>(run->evaluations()),
                                            static_cast<double>(counts.training_errors)},
                      MPI_SUM);
     report.kernel_evaluations = static_cast<std::uint64_t>(totals[0]);
@@ -187,10 +191,11 @@ class ShardedOneVsRest {
   void check_ranks(const detail::Communicator& ranks, const I& inputs) const {
     using T = typename I::Scalar;
     const std::uint64_t element = sizeof(T) * (std::floating_point<T> ? 1 : 256);
-    detail::check_agreement(ranks,
-                            {{"element types of the inputs", element},
-                             {"columns of the inputs", std::uint64_t(inputs.cols())}},
-                            function);
+    const auto agree = [&](std::string_view name, std::uint64_t word) {
+      detail::check_agreement(ranks, name, word, function);
+    };
+    agree("element types of the inputs", element);
+    agree("columns of the inputs", static_cast<std::uint64_t>(inputs.cols()));
     std::int64_t count = std::min<std::int64_t>(4, inputs.rows());
     ranks.broadcast(std::span(&count, 1), 0);
     RowMatrix<T> probes = RowMatrix<T>::Zero(count, inputs.cols());
@@ -208,8 +213,8 @@ class ShardedOneVsRest {
     }
     settings.add(sampler_.margin);
     for (const double number : settings_.soft_boundary.signature()) settings.add(number);
-    detail::check_agreement(
-        ranks, {{"kernel values", kernel.value()}, {"settings", settings.value()}}, function);
+    agree("kernel values", kernel.value());
+    agree("settings", settings.value());
   }
 
   /// Returns `origin_of` the inputs of all ranks.
@@ -234,15 +239,6 @@ class ShardedOneVsRest {
     return {};
   }
 
-  template <class I>
-  static void check_diagonal(const detail::Shard<Kernel, I>& shard) {
-    for (std::ptrdiff_t i = 0; i < shard.inputs().rows(); ++i) {
-      detail::ensure<NotSeparable>(shard.diagonal(i) > 0, function, ": point ", i,
-                                   " of a rank has k(x, x) = 0, so no classifier gives it a sign; "
-                                   "add a bias to the kernel or a soft boundary lambda > 0");
-    }
-  }
-
   /// Returns a number of points whose inputs, outputs and labels fit a message of MPI, 2^31 bytes.
   template <class I>
   [[nodiscard]] static std::ptrdiff_t longest_group(const I& inputs) {
@@ -250,12 +246,6 @@ class ShardedOneVsRest {
     constexpr std::ptrdiff_t beside_inputs = 4096;
     return std::max<std::ptrdiff_t>(
         1, message / (inputs.cols() * std::ptrdiff_t{sizeof(typename I::Scalar)} + beside_inputs));
-  }
-
-  template <class I>
-  [[nodiscard]] std::ptrdiff_t group_size(int ranks, const I& inputs) const {
-    const auto usual = std::clamp<std::ptrdiff_t>(std::ptrdiff_t{256} * ranks, 256, 16384);
-    return group > 0 ? group : std::min(usual, longest_group(inputs));
   }
 
   /// Returns the parts with the support points of all ranks, those of rank 0 first, on all ranks.

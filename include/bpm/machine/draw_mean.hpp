@@ -109,16 +109,11 @@ class DrawMean {
 
 BPM_INLINE void DrawMean::add(const Draw& draw) {
   check_draw(draw);
-  if (draw.part == DrawPart::outputs) {
-    for (std::size_t i = 0; of_draws_ && i < outputs_.size(); ++i) outputs_[i] += draw.outputs[i];
-    return;
-  }
   for (std::size_t s = 0; of_draws_ && s < draw.support.size(); ++s) {
     double& sum = coefficients_[draw.support[s]];
     sum = multiply_add(draw.weight, draw.coefficients[s], sum);
   }
-  const bool whole = of_draws_ && draw.part == DrawPart::whole;
-  for (std::size_t i = 0; whole && i < outputs_.size(); ++i) {
+  for (std::size_t i = 0; of_draws_ && i < outputs_.size(); ++i) {
     outputs_[i] = multiply_add(draw.weight, draw.outputs[i], outputs_[i]);
   }
   if (of_draws_) weight_ += draw.weight;
@@ -187,14 +182,11 @@ BPM_INLINE void DrawMean::check_draw(const Draw& draw) const {
   const auto require = [&](bool holds, const auto&... what) {
     check(holds, "sampler", "draw", draw.number, " has ", what...);
   };
-  const bool has_outputs = draw.part != DrawPart::coefficients;
-  require(std::ssize(draw.outputs) == (has_outputs ? size() : std::ssize(draw.outputs)),
-          draw.outputs.size(), " outputs, expected ", size());
-  for (std::size_t i = 0; has_outputs && i < draw.outputs.size(); ++i) {
+  require(std::ssize(draw.outputs) == size(), draw.outputs.size(), " outputs, expected ", size());
+  for (std::size_t i = 0; i < draw.outputs.size(); ++i) {
     require(std::isfinite(draw.outputs[i]), "the output ", draw.outputs[i], " at ", i,
             ", must be finite");
   }
-  if (draw.part == DrawPart::outputs) return;
   require(std::isfinite(draw.weight) && draw.weight > 0, "the weight ", draw.weight,
           ", must be positive and finite");
   const auto check_points = [&](std::span<const PointIndex> points, std::span<const double> values,

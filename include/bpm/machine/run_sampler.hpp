@@ -79,7 +79,6 @@ class SupportCounts {
   explicit SupportCounts(std::ptrdiff_t points) : seen_(static_cast<std::size_t>(points)) {}
 
   void add(const Draw& draw) {
-    if (draw.part == DrawPart::outputs) return;
     if (draw.number != number_) end_draw();
     number_ = draw.number;
     for (const PointIndex i : draw.support) {
@@ -154,7 +153,6 @@ template <class Sampler, class T>
           scaled.left_out_outputs = left_out;
           state.means[draw.problem].add(scaled);
           support.add(draw);
-          if (draw.part != DrawPart::whole) return;
           state.draw_errors += plain_errors(draw, spaces[draw.problem]);
           ++state.draws_seen;
         });
@@ -169,7 +167,7 @@ template <class Sampler, class T>
       const auto sink = [&](const Draw& draw) {
         state.means[p].add(draw);
         // Draws under label noise may err on training points: those errors are not counted.
-        if (admits_training_errors(sampler) || draw.part != DrawPart::whole) return;
+        if (admits_training_errors(sampler)) return;
         state.draw_errors += plain_errors(draw, spaces[p]);
         ++state.draws_seen;
       };

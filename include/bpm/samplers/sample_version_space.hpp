@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/largest_margin.hpp"
 #include "bpm/samplers/sampler.hpp"
@@ -37,10 +31,10 @@ constexpr void require_sampler() {
   static_assert(HasMemoryNeed<S>,
                 "a sampler needs bpm::MemoryNeed memory_need(const bpm::RunSize&) const");
   if constexpr (HasTraits<S>) {
-    static_assert(HasWithLabelNoise<S>,
+    static_assert(TakesLabelNoiseIfTold<S>,
                   "a sampler S that takes label noise needs S with_label_noise(double) const");
     static_assert(
-        HasTrials<S>,
+        TrialsIfTold<S>,
         "a sampler S with trials needs trial(std::uint64_t) const and void limit_as_trials()");
     if constexpr (S::traits.sees == SamplerTraits::Sees::kernel_values) {
       static_assert(std::convertible_to<decltype(S::draws), std::uint64_t>,
@@ -99,7 +93,7 @@ SamplerReport sample_version_space(const S& sampler, const Space& space, RandomS
     }
   }
   // One type for all sinks, so that chains are compiled once.
-  const std::function<void(const Draw&)> hand_over = std::ref(sink);
+  const detail::AnySink hand_over = std::ref(sink);
   report = sampler.sample(cone, std::span<const double>(start.position), streams, control,
                           hand_over, state);
   if (start.mistakes > 0) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
@@ -24,15 +25,6 @@
 namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
-
-/// Part of a draw that a call of the sink delivers. Samplers on several processes deliver the
-/// coefficients of each finished draw at once, and the long outputs summed at the end.
-enum class DrawPart {
-  whole,         ///< The whole draw.
-  coefficients,  ///< All but the outputs, which a later call delivers.
-  outputs,       ///< Only the weighted sum of the outputs of all draws of this run delivered
-                 ///< without, added in their order from zero.
-};
 
 /// Counts of perceptrons: sums over draws and problems.
 struct PerceptronCounts {
@@ -68,7 +60,6 @@ struct Draw {
   std::span<const double> coefficients;  ///< Their dual coefficients alpha_i; norm(w) = 1.
   std::span<const double> outputs;       ///< <w, x_i> under the sampling kernel, all m points.
   double weight = 1;                     ///< Weight in the mean, positive.
-  detail::DrawPart part = detail::DrawPart::whole;  ///< Part that this call delivers.
   /// Held-out points, ascending, of a draw that held points out (`RunControl::left_out_draws`);
   /// below, their outputs under the classifier of norm 1 that fitted all other points.
   std::span<const PointIndex> left_out{};
@@ -259,11 +250,11 @@ template <class S>
 concept HasMemoryNeed =
     std::same_as<decltype(std::declval<const S&>().memory_need(RunSize{})), MemoryNeed>;
 template <class S>
-concept HasWithLabelNoise =
+concept TakesLabelNoiseIfTold =
     !S::traits.takes_label_noise ||
     std::same_as<decltype(std::declval<const S&>().with_label_noise(0.1)), S>;
 template <class S>
-concept HasTrials = !S::traits.has_trials || requires(S& changed, const S& sampler) {
+concept TrialsIfTold = !S::traits.has_trials || requires(S& changed, const S& sampler) {
   sampler.trial(std::uint64_t{1});
   { changed.limit_as_trials() } -> std::same_as<void>;
 };
@@ -311,7 +302,17 @@ concept HasConeSample = requires(const S& sampler, const Cone& cone, std::span<c
 template <class S>
 concept SamplerSettings =
     std::copyable<S> && HasTraits<S> && HasDraws<S> && HasCheckSettings<S> && HasWithDraws<S> &&
-    HasMemoryNeed<S> && HasTrials<S> && HasWithLabelNoise<S>;
+    HasMemoryNeed<S> && TrialsIfTold<S> && TakesLabelNoiseIfTold<S>;
+
+/// True if draws may make training errors, so that data need not be separable.
+template <SamplerSettings S>
+[[nodiscard]] bool admits_training_errors(const S& sampler) {
+  if constexpr (S::traits.sees == SamplerTraits::Sees::cone) {
+    return sampler.plan().may_be_outside;
+  } else {
+    return S::traits.admits_training_errors;
+  }
+}
 
 }  // namespace detail
 
@@ -355,19 +356,5 @@ concept ConeSampler =
 /// A sampler of either kind; V is its type of version space.
 template <class S, class V>
 concept Sampler = KernelSampler<S, V> || ConeSampler<S>;
-
-namespace detail {
-
-/// True if draws may make training errors, so that data need not be separable.
-template <SamplerSettings S>
-[[nodiscard]] bool admits_training_errors(const S& sampler) {
-  if constexpr (S::traits.sees == SamplerTraits::Sees::cone) {
-    return sampler.plan().may_be_outside;
-  } else {
-    return S::traits.admits_training_errors;
-  }
-}
-
-}  // namespace detail
 
 }}  // namespace bpm

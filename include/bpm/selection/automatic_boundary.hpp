@@ -182,16 +182,16 @@ BPM_INLINE const std::vector<double>& checked_values(const AutomaticBoundary& bo
                                   const ChoicePart&, const S&, std::uint64_t, const FitSettings&, \
                                   const RunControl&);
 
-#define BPM_DETAIL_OF_VALUES(WORD, T)                                                         \
-  WORD void hold_values(std::unique_ptr<Gram<T>>&, const MemoryForecast&, const RunControl&); \
-  WORD class DenseGram<T>;                                                                    \
-  WORD void Subproblems::resolve_lambda(const Gram<T>&, const SoftBoundary&,                  \
-                                        std::span<const int>);                                \
-  WORD SamplerReport sample_pieces(const PerceptronLimits&,                                   \
-                                   std::span<const KernelVersionSpace<T>>, RandomStreams&,    \
-                                   const PieceTasks&, const RunControl&, const AnySink&);     \
-  BPM_DETAIL_OF_SAMPLER(WORD, PermutedPerceptron, T)                                          \
-  BPM_DETAIL_OF_SAMPLER(WORD, Billiard, T)                                                    \
+#define BPM_DETAIL_OF_VALUES(WORD, T)                                                           \
+  WORD void hold_values(std::unique_ptr<Gram<T>>&, const MemoryForecast&, const RunControl&);   \
+  WORD class DenseGram<T>;                                                                      \
+  WORD void Subproblems::resolve_lambda(const Gram<T>&, const SoftBoundary&,                    \
+                                        std::span<const int>);                                  \
+  WORD SamplerReport sample_perceptrons(const PerceptronLimits&,                                \
+                                        std::span<const KernelVersionSpace<T>>, RandomStreams&, \
+                                        std::uint64_t, const RunControl&, const AnySink&);      \
+  BPM_DETAIL_OF_SAMPLER(WORD, PermutedPerceptron, T)                                            \
+  BPM_DETAIL_OF_SAMPLER(WORD, Billiard, T)                                                      \
   BPM_DETAIL_OF_SAMPLER(WORD, KernelGibbs, T)
 
 #define BPM_DETAIL_OF_KERNEL(WORD, K, T)                               \

@@ -21,6 +21,42 @@ using namespace rank_tests;
 using Catch::Matchers::ContainsSubstring;
 using test_support::message_of;
 
+namespace {
+
+/// Every problem of every draw is in exactly one piece.
+void check_cover(const std::vector<bpm::detail::DrawPiece>& pieces, std::uint64_t begin,
+                 std::uint64_t end, std::size_t problems) {
+  std::vector<int> times((end - begin) * problems, 0);
+  for (const bpm::detail::DrawPiece& piece : pieces) {
+    for (std::size_t c = 0; c < piece.count; ++c) {
+      ++times.at((piece.number - begin) * problems + piece.first + c);
+    }
+  }
+  for (const int count : times) CHECK(count == 1);
+}
+
+}  // namespace
+
+TEST_CASE("draws are planned whole unless there are more workers") {
+  using bpm::detail::plan_pieces;
+  auto pieces = plan_pieces(5, 9, 10, 4);
+  REQUIRE(pieces.size() == 4);
+  CHECK(pieces[3] == bpm::detail::DrawPiece{8, 0, 10, 3});
+  check_cover(pieces, 5, 9, 10);
+  for (bpm::detail::DrawPiece& piece : pieces) piece.rank = 0;
+  CHECK(plan_pieces(5, 9, 10, 1) == pieces);
+
+  pieces = plan_pieces(0, 2, 10, 7);  // Four workers for draw 0, three for draw 1.
+  REQUIRE(pieces.size() == 7);
+  check_cover(pieces, 0, 2, 10);
+  CHECK(pieces[0] == bpm::detail::DrawPiece{0, 0, 2, 0});
+  CHECK(pieces[4] == bpm::detail::DrawPiece{1, 0, 3, 4});
+
+  pieces = plan_pieces(0, 1, 3, 100);  // No more than the problems.
+  CHECK(pieces.size() == 3);
+  check_cover(pieces, 0, 1, 3);
+}
+
 TEST_CASE("ranks fit the model of one process, bit for bit") {
   const Problem problem = make_problem();
   for (const std::uint64_t draws : {1U, 2U, 4U, 7U}) {
@@ -214,17 +250,10 @@ TEST_CASE("bad settings on one rank are an error of all") {
   CHECK(same_text_on_all(message));
   sampler.margin = 0;
 
-  // As a plain sampler: coefficients as they come, then the outputs' sum.
-  std::vector<bpm::detail::DrawPart> parts;
+  // As a plain sampler: the draws of one process.
   double sum = 0;
-  const bpm::SamplerReport report = call([&](const bpm::Draw& draw) {
-    parts.push_back(draw.part);
-    if (draw.part == bpm::detail::DrawPart::outputs) sum = draw.outputs[5];
-  });
+  const bpm::SamplerReport report = call([&](const bpm::Draw& draw) { sum += draw.outputs[5]; });
   CHECK(report.converged);
-  REQUIRE(parts.size() == 3);
-  CHECK(parts[0] == bpm::detail::DrawPart::coefficients);
-  CHECK(parts[2] == bpm::detail::DrawPart::outputs);
   double expected = 0;
   bpm::RandomStreams streams;
   static_cast<void>(bpm::sample_version_space(

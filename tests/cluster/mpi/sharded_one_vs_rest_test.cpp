@@ -237,3 +237,22 @@ TEST_CASE("shards: errors are the same on all ranks") {
       bpm::ShardedOneVsRest(bpm::Polynomial(5), {}, test_support::hard()).fit(huge, labels),
       bpm::KernelValueError);
 }
+
+TEST_CASE("norms of shards are summed in the order of the points, from rank to rank") {
+  // Orthogonal inputs: every point is one mistake, w = sum_i y_i x_i, norm(w)^2 = sum_i |x_i|^2. In
+  // order the ones are lost one by one beside 2^54; added up by rank they would not be.
+  constexpr std::ptrdiff_t each = 3;
+  bpm::RowMatrix<double> inputs = bpm::RowMatrix<double>::Zero(each, 4 * each);
+  std::vector<int> labels;
+  for (std::ptrdiff_t i = 0; i < each; ++i) {
+    inputs(i, each * rank() + i) = rank() == 0 && i == 0 ? 0x1p27 : 1.0;
+    labels.push_back(i % 2 == 0 ? 1 : -1);
+  }
+  const auto fitted =
+      bpm::ShardedOneVsRest(bpm::Linear(), {.draws = 1}, test_support::hard(one_thread()))
+          .fit(inputs, labels);
+  REQUIRE(fitted.support().size() == 4 * each);
+  for (std::ptrdiff_t s = 0; s < 4 * each; ++s) {
+    CHECK(fitted.coefficients()(s, 0) == (s % each % 2 == 0 ? 0x1p-27 : -0x1p-27));
+  }
+}

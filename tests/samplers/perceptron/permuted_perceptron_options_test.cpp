@@ -5,11 +5,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "catch.hpp"
+#include "message_of.hpp"
 #include "problems.hpp"
 
 using namespace sampler_tests;
@@ -32,6 +34,14 @@ std::vector<bpm::SamplerReport> one_by_one(PermutedPerceptron sampler, const Spa
   }
   return reports;
 }
+
+/// A version space of a user's own, which may have any number of points.
+struct Sized : bpm::KernelVersionSpace<double> {
+  Sized(const bpm::detail::Gram<double>& gram, std::ptrdiff_t count)
+      : KernelVersionSpace(gram, {1, -1}), points(count) {}
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return points; }
+  std::ptrdiff_t points;
+};
 
 }  // namespace
 
@@ -147,4 +157,19 @@ TEST_CASE("the reason names the problem that failed, not one with more mistakes 
   CHECK_FALSE(outcome.report.converged);
   CHECK(outcome.report.perceptron->training_errors > 0);
   CHECK_THAT(outcome.report.reason, ContainsSubstring("problem 1"));
+}
+
+TEST_CASE("problems have points, all of them the same number") {
+  const bpm::RowMatrix<double> values = bpm::RowMatrix<double>::Identity(2, 2);
+  const bpm::PrecomputedGram<double> gram(values);
+  const auto refusal = [&](const std::vector<std::ptrdiff_t>& sizes) {
+    std::vector<Sized> spaces;
+    for (const std::ptrdiff_t size : sizes) spaces.emplace_back(gram, size);
+    return test_support::message_of(
+        [&] { bpm::detail::check_spaces(std::span<const Sized>(spaces), "f"); });
+  };
+  CHECK(refusal({2, 2}) == "nothing was thrown");
+  CHECK(refusal({}) == "f: spaces is empty, expected a problem");
+  CHECK(refusal({0}) == "f: spaces have no points");
+  CHECK(refusal({2, 1}) == "f: spaces has 1 entries, expected 2 (as the first problem has)");
 }

@@ -7,13 +7,12 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/points.hpp"
-#include "bpm/core/random.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -23,9 +22,6 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 struct PerceptronLimits {
   std::uint64_t max_passes = 0;
   double margin = 0;
-  /// Number of points at the end of the order that a run holds out until it is consistent on the
-  /// others: its outputs there are then those of a classifier that has not seen them.
-  std::ptrdiff_t left_out = 0;
 
   template <class Settings>
   [[nodiscard]] static PerceptronLimits of(const Settings& settings, std::ptrdiff_t points) {
@@ -35,6 +31,27 @@ struct PerceptronLimits {
     return {.max_passes = passes != 0 ? passes : std::max<std::uint64_t>(1000, visits / m),
             .margin = settings.margin};
   }
+};
+
+/// Number of finished draws that may wait for an earlier one, plus one for each draw in progress.
+inline constexpr unsigned results_ahead = 2;
+
+/// Returns the number of draws in progress at a time, at most `limit` unless that is 0.
+[[nodiscard]] inline unsigned draws_at_once(unsigned threads, unsigned limit, std::uint64_t draws) {
+  std::uint64_t most =
+      std::min<std::uint64_t>(std::max(1U, threads), std::max<std::uint64_t>(1, draws));
+  if (limit != 0) most = std::min<std::uint64_t>(most, limit);
+  return static_cast<unsigned>(most);
+}
+
+/// Threads of a pass: this one, which is `worker`, and those of the pool that are idle.
+template <class Workspace>
+struct PassThreads {
+  std::span<Workspace> workspaces;  ///< Scratch memory of every thread.
+  unsigned worker;
+  ThreadPool& pool;
+
+  [[nodiscard]] Workspace& own() const { return workspaces[worker]; }
 };
 
 enum class PerceptronOutcome { consistent, stopped, out_of_passes };
@@ -47,152 +64,6 @@ struct PerceptronProblem {
   std::uint64_t mistakes_in_pass = 0;
   bool leaves_out = false;          ///< True while the points at the end of the order are held out.
   std::uint64_t passes_before = 0;  ///< Before it saw them: each stage has the full limit.
-};
-
-/// The passes of C perceptrons in step over the training set. A problem is done after its proof
-/// pass: one over all points without a mistake. Each problem holds points out, and adds them,
-/// independently, so that problems in step give the same results as one by one.
-class PerceptronPasses {
- public:
-  explicit PerceptronPasses(std::size_t problems) : problems_(problems) {}
-
-  void start(bool leaves_out = false) {
-    problems_.assign(problems_.size(), {.leaves_out = leaves_out});
-  }
-
-  [[nodiscard]] std::size_t size() const noexcept { return problems_.size(); }
-  [[nodiscard]] const PerceptronProblem& operator[](std::size_t c) const { return problems_[c]; }
-  [[nodiscard]] PerceptronProblem& operator[](std::size_t c) { return problems_[c]; }
-
-  /// Makes passes until every problem has its proof, or the limit is reached. pass(number) makes
-  /// one and counts its mistakes; it returns false to stop. note(c) is called for a problem that
-  /// has become consistent without its held-out points, after the pass that showed it.
-  template <class Pass, class Note>
-  PerceptronOutcome run(const PerceptronLimits& limits, Pass&& pass, Note&& note) {
-    for (std::uint64_t number = 0;; ++number) {
-      for (PerceptronProblem& problem : problems_) {
-        problem.mistakes_in_pass = 0;
-        problem.passes += problem.done ? 0U : 1U;
-      }
-      if (!pass(number)) return PerceptronOutcome::stopped;
-      if (end_pass(limits, note)) return PerceptronOutcome::consistent;
-      if (std::any_of(problems_.begin(), problems_.end(), [&](const PerceptronProblem& problem) {
-            return !problem.done && problem.passes - problem.passes_before >= limits.max_passes;
-          })) {
-        return PerceptronOutcome::out_of_passes;
-      }
-    }
-  }
-  template <class Pass>
-  PerceptronOutcome run(const PerceptronLimits& limits, Pass&& pass) {
-    return run(limits, pass, [](std::size_t) {});
-  }
-
-  void count_mistake(std::size_t c) {
-    ++problems_[c].mistakes;
-    ++problems_[c].mistakes_in_pass;
-  }
-
-  /// Returns the problem with the most mistakes among those that are not done (there must be one).
-  [[nodiscard]] std::size_t worst() const {
-    const auto less = [](const PerceptronProblem& a, const PerceptronProblem& b) {
-      return b.done < a.done || (b.done == a.done && a.mistakes < b.mistakes);
-    };
-    return std::max_element(problems_.begin(), problems_.end(), less) - problems_.begin();
-  }
-
-  /// Explains why draw `number` has no consistent classifier.
-  [[nodiscard]] std::string reason(std::uint64_t number) const {
-    const PerceptronProblem& problem = problems_[worst()];
-    return join("draw ", number, " still made ", problem.mistakes_in_pass, " mistakes in pass ",
-                problem.passes, " (", problem.mistakes, " in all, the last of max_passes",
-                size() > 1 ? join(", problem ", worst()) : std::string(), ")");
-  }
-
- private:
-  /// Ends a pass. Problems without a mistake in it are done, or add their held-out points, which
-  /// they also do at the limit. Returns true if all are done.
-  template <class Note>
-  bool end_pass(const PerceptronLimits& limits, Note&& note) {
-    bool all = true;
-    for (std::size_t c = 0; c < problems_.size(); ++c) {
-      PerceptronProblem& problem = problems_[c];
-      const bool consistent = problem.mistakes_in_pass == 0;
-      if (!problem.leaves_out) {
-        problem.done = problem.done || consistent;
-        all = all && problem.done;
-        continue;
-      }
-      all = false;
-      if (consistent) note(c);
-      if (consistent || problem.passes >= limits.max_passes) {
-        problem.leaves_out = false;
-        problem.passes_before = problem.passes;
-      }
-    }
-    return all;
-  }
-
-  std::vector<PerceptronProblem> problems_;
-};
-
-/// One problem's part in a mistake: scale (+1 or -1) times the kernel row of the mistaken point.
-struct MistakeUpdate {
-  std::int32_t problem = 0;
-  std::int32_t scale = 0;
-};
-
-/// Points at which some problem made a mistake, in order and numbered from the start of a run,
-/// until every window has seen them.
-template <class Mistake>
-class MistakeList {
- public:
-  void clear() { *this = {}; }
-
-  [[nodiscard]] std::int64_t begin() const { return first_; }
-  [[nodiscard]] std::int64_t end() const { return first_ + std::ssize(entries_); }
-  [[nodiscard]] const Mistake& operator[](std::int64_t number) const {
-    return entries_[number - first_].mistake;
-  }
-  [[nodiscard]] std::span<const MistakeUpdate> updates(std::int64_t number) const {
-    const std::size_t begin = updates_end(number - 1);
-    return std::span(updates_).subspan(begin - forgotten_, updates_end(number) - begin);
-  }
-
-  void add(Mistake mistake) {
-    entries_.push_back({std::move(mistake), forgotten_ + updates_.size()});
-  }
-  /// Adds an update to the mistake added last.
-  void add_update(MistakeUpdate update) {
-    updates_.push_back(update);
-    ++entries_.back().updates_end;
-  }
-
-  /// Forgets mistakes below `number`.
-  void forget(std::int64_t number) {
-    if (number <= first_) return;
-    const std::size_t updates = updates_end(number - 1);
-    updates_.erase(updates_.begin(),
-                   updates_.begin() + static_cast<std::ptrdiff_t>(updates - forgotten_));
-    entries_.erase(entries_.begin(), entries_.begin() + (number - first_));
-    forgotten_ = updates;
-    first_ = number;
-  }
-
- private:
-  struct Entry {
-    Mistake mistake;
-    std::size_t updates_end;  ///< End of its updates, numbered from the start of the run.
-  };
-
-  [[nodiscard]] std::size_t updates_end(std::int64_t number) const {
-    return number < first_ ? forgotten_ : entries_[number - first_].updates_end;
-  }
-
-  std::vector<Entry> entries_;
-  std::vector<MistakeUpdate> updates_;
-  std::int64_t first_ = 0;
-  std::size_t forgotten_ = 0;  ///< Number of updates of forgotten mistakes.
 };
 
 /// The finished classifier of one problem, before it is handed to a sink.
@@ -224,12 +95,22 @@ inline void add_values(double* outputs, double scale, const Scalar* values, std:
   for (; j < count; ++j) outputs[j] += scale * static_cast<double>(values[j]);
 }
 
-/// State shared by all implementations of C perceptrons on one permutation. `outputs` and `counts`
-/// are C x m; a column is a point or a position in `order`, as the implementation chooses.
+/// One problem's part in a mistake: scale (+1 or -1) times the kernel row of the mistaken point.
+struct MistakeUpdate {
+  std::int32_t problem = 0;
+  std::int32_t scale = 0;
+};
+
+/// C perceptrons in step on one permutation: the state that all implementations share. `outputs`
+/// and `counts` are C x m; a column is a position in `order` if `by_position`, else a point. A
+/// problem is done after its proof pass: one over all points without a mistake. Each problem holds
+/// points out, and adds them, independently, so that problems in step give the same results as one
+/// by one.
 struct PerceptronState {
-  PerceptronState(std::ptrdiff_t points, std::size_t problem_count)
+  PerceptronState(std::ptrdiff_t points, std::size_t problem_count, bool columns_by_position)
       : size(points),
-        passes(problem_count),
+        by_position(columns_by_position),
+        problems(problem_count),
         order(points),
         outputs(points * std::ptrdiff_t(problem_count)),
         counts(points * std::ptrdiff_t(problem_count)) {}
@@ -239,18 +120,64 @@ struct PerceptronState {
     outputs.fill(0);
     counts.fill(0);
     left_out = points_left_out;
-    passes.start(left_out > 0);
-    noted.assign(passes.size(), {});
+    problems.assign(problems.size(), {.leaves_out = left_out > 0});
+    noted.assign(problems.size(), {});
   }
-  /// Draws a new permutation and sets w = 0.
-  void start(RandomEngine engine, std::ptrdiff_t points_left_out) {
-    random_permutation(order.span(), engine);
-    start(points_left_out);
+
+  /// Makes passes until every problem has its proof, or the limit is reached. pass(number) makes
+  /// one and counts its mistakes; it returns false to stop. note(c) is called for a problem that
+  /// has become consistent without its held-out points, after the pass that showed it. (At the
+  /// limit a problem adds them too.)
+  template <class Pass, class Note>
+  PerceptronOutcome run(std::uint64_t max_passes, Pass&& pass, Note&& note) {
+    for (std::uint64_t number = 0;; ++number) {
+      for (PerceptronProblem& problem : problems) {
+        problem.mistakes_in_pass = 0;
+        problem.passes += problem.done ? 0U : 1U;
+      }
+      if (!pass(number)) return PerceptronOutcome::stopped;
+      bool all_done = true;
+      bool out_of_passes = false;
+      for (std::size_t c = 0; c < problems.size(); ++c) {
+        PerceptronProblem& problem = problems[c];
+        const bool consistent = problem.mistakes_in_pass == 0;
+        const bool last = problem.passes - problem.passes_before >= max_passes;
+        if (problem.leaves_out) {
+          all_done = false;
+          if (consistent) note(c);
+          if (!consistent && !last) continue;
+          problem.leaves_out = false;
+          problem.passes_before = problem.passes;
+        } else {
+          problem.done = problem.done || consistent;
+          all_done = all_done && problem.done;
+          out_of_passes = out_of_passes || (!problem.done && last);
+        }
+      }
+      if (all_done) return PerceptronOutcome::consistent;
+      if (out_of_passes) return PerceptronOutcome::out_of_passes;
+    }
+  }
+
+  /// Returns the problem with the most mistakes among those that are not done (there must be one).
+  [[nodiscard]] std::size_t worst() const {
+    const auto less = [](const PerceptronProblem& a, const PerceptronProblem& b) {
+      return b.done < a.done || (b.done == a.done && a.mistakes < b.mistakes);
+    };
+    return std::max_element(problems.begin(), problems.end(), less) - problems.begin();
+  }
+
+  /// Explains why draw `number` has no consistent classifier.
+  [[nodiscard]] std::string reason(std::uint64_t number) const {
+    const PerceptronProblem& problem = problems[worst()];
+    return join("draw ", number, " still made ", problem.mistakes_in_pass, " mistakes in pass ",
+                problem.passes, " (", problem.mistakes, " in all, the last of max_passes",
+                problems.size() > 1 ? join(", problem ", worst()) : std::string(), ")");
   }
 
   /// Number of positions of the order that problem c sees.
   [[nodiscard]] std::ptrdiff_t seen_by(std::size_t c) const {
-    return passes[c].leaves_out ? size - left_out : size;
+    return problems[c].leaves_out ? size - left_out : size;
   }
 
   [[nodiscard]] double* outputs_of(std::size_t c) {
@@ -260,9 +187,11 @@ struct PerceptronState {
     return counts.data() + static_cast<std::ptrdiff_t>(c) * size;
   }
 
+  /// Counts a mistake of problem c at a column; -1: at a point without one.
   void count_mistake(std::size_t c, std::ptrdiff_t column) {
-    ++counts_of(c)[column];
-    passes.count_mistake(c);
+    ++problems[c].mistakes;
+    ++problems[c].mistakes_in_pass;
+    if (column >= 0) ++counts_of(c)[column];
   }
 
   /// Adds a mistake's updates to `width` columns from `begin` on, given their kernel values.
@@ -275,16 +204,18 @@ struct PerceptronState {
     }
   }
 
-  /// Returns problem c's w without scaling; point i has column `columns[i]`, or i if `columns` is
-  /// empty. Adds norm(w)^2 = alpha' o to `squared_norm`, in ascending order of the points.
+  /// Returns problem c's w without scaling. Adds norm(w)^2 = alpha' o to `squared_norm`, in
+  /// ascending order of the points.
   template <class Label>
-  [[nodiscard]] PerceptronSolution solution(std::size_t c, Label&& label,
-                                            std::span<const PointIndex> columns,
-                                            double& squared_norm) {
+  [[nodiscard]] PerceptronSolution solution(std::size_t c, Label&& label, double& squared_norm) {
+    std::vector<PointIndex> columns = first_points(size);
+    for (std::ptrdiff_t p = 0; by_position && p < size; ++p) {
+      columns[order[p]] = static_cast<PointIndex>(p);
+    }
     PerceptronSolution result;
     result.outputs.resize(static_cast<std::size_t>(size));
     for (std::ptrdiff_t i = 0; i < size; ++i) {
-      const std::ptrdiff_t column = columns.empty() ? i : columns[i];
+      const std::ptrdiff_t column = columns[i];
       const double output = outputs_of(c)[column];
       const std::int32_t count = counts_of(c)[column];
       result.outputs[i] = output;
@@ -299,14 +230,12 @@ struct PerceptronState {
     return result;
   }
 
-  /// Returns problem c's w / norm(w); columns are positions in the order, or points.
+  /// Returns problem c's w / norm(w). The outputs must lack no mistake.
   template <class Space>
-  [[nodiscard]] PerceptronSolution normalised(std::size_t c, const Space& space, bool positions) {
-    std::vector<PointIndex> columns;
-    if (positions) columns = columns_by_point();
+  [[nodiscard]] PerceptronSolution normalised(std::size_t c, const Space& space) {
     double squared_norm = 0;
     const auto label = [&](std::ptrdiff_t i) { return space.label(i); };
-    PerceptronSolution result = solution(c, label, columns, squared_norm);
+    PerceptronSolution result = solution(c, label, squared_norm);
     const double norm = std::sqrt(squared_norm);
     for (double& alpha : result.coefficients) alpha /= norm;
     for (double& output : result.outputs) output /= norm;
@@ -317,8 +246,8 @@ struct PerceptronState {
 
   /// Records problem c's outputs at its held-out points. The outputs must lack no mistake.
   template <class Space>
-  void note(std::size_t c, const Space& space, bool positions) {
-    const PerceptronSolution now = normalised(c, space, positions);
+  void note(std::size_t c, const Space& space) {
+    const PerceptronSolution now = normalised(c, space);
     noted[c].left_out.assign(order.begin() + (size - left_out), order.end());
     std::sort(noted[c].left_out.begin(), noted[c].left_out.end());
     noted[c].left_out_outputs.clear();
@@ -327,16 +256,10 @@ struct PerceptronState {
     }
   }
 
-  /// Returns the inverse of the order.
-  [[nodiscard]] std::vector<PointIndex> columns_by_point() const {
-    std::vector<PointIndex> columns(static_cast<std::size_t>(size));
-    for (std::ptrdiff_t p = 0; p < size; ++p) columns[order[p]] = static_cast<PointIndex>(p);
-    return columns;
-  }
-
   std::ptrdiff_t size;
+  bool by_position;
   std::ptrdiff_t left_out = 0;  ///< Number of held-out points at the end of the order.
-  PerceptronPasses passes;
+  std::vector<PerceptronProblem> problems;
   std::vector<PerceptronSolution> noted;  ///< For each problem; only the held-out points.
   Buffer<PointIndex> order;
   Buffer<double> outputs;

@@ -9,14 +9,36 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/samplers/perceptron/draw_pieces.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/version_space.hpp"
 #if BPM_BODIES
-#include "bpm/samplers/perceptron/piece_runs.hpp"
+#include "bpm/samplers/perceptron/perceptron_runs.hpp"
 #endif
 
 namespace bpm { inline namespace BPM_TARGET {
+
+namespace detail {
+
+/// \throws std::invalid_argument unless there are problems, all with as many points, 1 or more.
+template <VersionSpace Space>
+void check_spaces(std::span<const Space> spaces, const char* function) {
+  check(!spaces.empty(), function, "spaces", "is empty, expected a problem");
+  check(spaces[0].size() > 0, function, "spaces", "have no points");
+  for (const Space& space : spaces) {
+    check_size(function, "spaces", space.size(), spaces[0].size(), "as the first problem has");
+  }
+}
+
+/// Makes draws, passes them to the sink, and advances the streams. The body, for kernel values of
+/// type float or double, is in perceptron_runs.hpp.
+template <class T>
+SamplerReport sample_perceptrons(const PerceptronLimits& limits,
+                                 std::span<const KernelVersionSpace<T>> spaces,
+                                 RandomStreams& streams, std::uint64_t draws,
+                                 const RunControl& control, const AnySink& sink);
+
+}  // namespace detail
 
 /// Kernel perceptrons on random permutations of the training set ("Large Scale Bayes Point
 /// Machines", section 3): draw n visits the points in a random order of its own until a full pass
@@ -61,10 +83,8 @@ struct PermutedPerceptron {
     check_settings();
     detail::check_spaces(spaces, "PermutedPerceptron");
     return detail::with_kernel_spaces(spaces, [&](auto shared) {
-      return detail::sample_pieces(
-          detail::PerceptronLimits::of(*this, shared[0].size()), shared, streams,
-          detail::PieceTasks(streams.next, streams.next + draws, shared.size()), control,
-          std::ref(sink));
+      return detail::sample_perceptrons(detail::PerceptronLimits::of(*this, shared[0].size()),
+                                        shared, streams, draws, control, std::ref(sink));
     });
   }
 
@@ -78,8 +98,7 @@ struct PermutedPerceptron {
   /// Returns perceptrons that give up after 200 passes. Data that 200 passes do not separate are
   /// seldom worth more passes: a softer boundary is better.
   [[nodiscard]] PermutedPerceptron trial(std::uint64_t count) const {
-    PermutedPerceptron brief = *this;
-    brief.draws = count;
+    PermutedPerceptron brief = with_draws(count);
     brief.max_passes = passes_of_trial;
     return brief;
   }
@@ -92,8 +111,7 @@ struct PermutedPerceptron {
   /// Columns are those of their windows.
   [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
     const auto [points, problems, threads, scalar_bytes, at_once, features] = run;
-    const std::size_t workers =
-        detail::draws_at_once({.threads = threads, .draws_at_once = at_once}, draws);
+    const std::size_t workers = detail::draws_at_once(threads, at_once, draws);
     const auto m = static_cast<std::size_t>(points);
     const std::size_t state =
         problems * m * (sizeof(double) + sizeof(std::int32_t) + 1) + m * sizeof(PointIndex);

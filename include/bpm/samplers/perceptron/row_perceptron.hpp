@@ -3,13 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "bpm/core/points.hpp"
-#include "bpm/core/progress.hpp"
-#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
@@ -34,77 +31,56 @@ class RowPerceptron {
   };
 
   explicit RowPerceptron(std::span<const Space> spaces)
-      : spaces_(spaces), state_(spaces[0].size(), spaces.size()) {
+      : spaces_(spaces), state_(spaces[0].size(), spaces.size(), false) {
     if (!spaces[0].rows_in_memory()) points_ = first_points(state_.size);
   }
 
   [[nodiscard]] PerceptronState& state() noexcept { return state_; }
 
-  /// Visits the points in a random order until a full pass makes no mistake. `go_on(passes)` may
-  /// stop the run.
+  /// Prepares the first pass: nothing but the state.
+  void begin() {}
+
+  /// Visits every point once; returns false if `go_on(part of the pass)` does.
   template <class GoOn>
-  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine,
-                        std::span<Workspace> workspaces, unsigned worker, ThreadPool& pool,
-                        GoOn&& go_on) {
-    const RowSource rows{workspaces, worker, pool};
-    state_.start(engine, limits.left_out);
-    return state_.passes.run(
-        limits,
-        [&](std::uint64_t pass) {
-          for (std::ptrdiff_t p = 0; p < state_.size; ++p) {
-            if (p % 4096 == 0 &&
-                !go_on(static_cast<double>(pass) +
-                       static_cast<double>(p) / static_cast<double>(state_.size))) {
-              return false;
-            }
-            visit(p, limits.margin, rows);
-          }
-          return true;
-        },
-        [&](std::size_t c) { state_.note(c, spaces_[c], false); });
+  bool pass(double margin, const PassThreads<Workspace>& threads, GoOn&& go_on) {
+    for (std::ptrdiff_t p = 0; p < state_.size; ++p) {
+      if (p % 4096 == 0 && !go_on(static_cast<double>(p) / static_cast<double>(state_.size))) {
+        return false;
+      }
+      visit(p, margin, threads);
+    }
+    return true;
   }
 
-  [[nodiscard]] PerceptronSolution solution(std::size_t c) {
-    return state_.normalised(c, spaces_[c], false);
-  }
+  /// Notes problem c's held-out outputs.
+  void note(std::size_t c) { state_.note(c, spaces_[c]); }
 
  private:
-  /// Threads that compute rows which are not in memory.
-  struct RowSource {
-    std::span<Workspace> workspaces;
-    unsigned worker;
-    ThreadPool& pool;
-  };
-
-  [[nodiscard]] double signed_output(std::size_t c, PointIndex i) {
-    return spaces_[c].label(i) * state_.outputs_of(c)[i];
-  }
-
-  void visit(std::ptrdiff_t p, double margin, const RowSource& rows) {
+  void visit(std::ptrdiff_t p, double margin, const PassThreads<Workspace>& threads) {
     const PointIndex i = state_.order[p];
     const auto mistaken = [&](std::size_t c) {
-      return !state_.passes[c].done && p < state_.seen_by(c) && signed_output(c, i) <= margin;
+      return !state_.problems[c].done && p < state_.seen_by(c) &&
+             spaces_[c].label(i) * state_.outputs_of(c)[i] <= margin;
     };
     for (std::size_t first = 0; first < spaces_.size(); ++first) {
       if (!mistaken(first)) continue;
-      with_row(i, rows, [&](const T* row) {
-        for (std::size_t c = first; c < spaces_.size(); ++c) {
-          if (mistaken(c)) update(c, i, row);
-        }
-      });
+      BorrowedRow<T> kept(spaces_[0].gram().kept_rows(), i);
+      const T* const row = row_of(i, threads, kept);
+      for (std::size_t c = first; c < spaces_.size(); ++c) {
+        if (mistaken(c)) update(c, i, row);
+      }
       return;
     }
   }
 
-  /// Calls use(row) with the values of row i: in memory, cached, or computed now.
-  template <class Use>
-  void with_row(PointIndex i, const RowSource& rows, Use&& use) {
+  /// Returns the values of row i: in memory, cached (`kept`), or computed now.
+  [[nodiscard]] const T* row_of(PointIndex i, const PassThreads<Workspace>& threads,
+                                BorrowedRow<T>& kept) {
     const Gram<T>& gram = spaces_[0].gram();
-    Workspace& own = rows.workspaces[rows.worker];
-    if (gram.rows_in_memory()) return use(gram.row(i, own.scratch).data());
+    Workspace& own = threads.own();
+    if (gram.rows_in_memory()) return gram.row(i, own.scratch).data();
     const std::span<const PointIndex> point(&i, 1);
-    BorrowedRow<T> kept(gram.kept_rows(), i);
-    if (kept.read() != nullptr) return use(kept.read());
+    if (kept.read() != nullptr) return kept.read();
     T* values = kept.write();
     if (values == nullptr) {
       own.row.reserve_discarding(state_.size);
@@ -115,16 +91,16 @@ class RowPerceptron {
       const std::ptrdiff_t first = part * width;
       const std::ptrdiff_t count = std::min(width, state_.size - first);
       gram.block(point, std::span(points_).subspan(first, count), values + first, count,
-                 rows.workspaces[helper].scratch);
+                 threads.workspaces[helper].scratch);
     };
     const std::ptrdiff_t parts = (state_.size + width - 1) / width;
-    if (rows.pool.idle() > 0 && parts > 1) {
-      rows.pool.share(rows.worker, parts, compute);
+    if (threads.pool.idle() > 0 && parts > 1) {
+      threads.pool.share(threads.worker, parts, compute);
     } else {
-      for (std::ptrdiff_t part = 0; part < parts; ++part) compute(rows.worker, part);
+      for (std::ptrdiff_t part = 0; part < parts; ++part) compute(threads.worker, part);
     }
     kept.set_filled();
-    use(values);
+    return values;
   }
 
   void update(std::size_t c, PointIndex i, const T* row) {
@@ -156,56 +132,44 @@ class LinearPerceptron {
   /// Scratch memory of a thread.
   struct Workspace {
     BlockScratch<T> scratch;  ///< Unused: nothing is evaluated.
-    typename Rows::Scratch row;
   };
 
   /// The kernel values must have linear inputs: see `Gram::linear_inputs`.
   explicit LinearPerceptron(std::span<const Space> spaces)
       : spaces_(spaces),
         rows_(*spaces[0].gram().linear_inputs()),
-        state_(spaces[0].size(), spaces.size()),
+        state_(spaces[0].size(), spaces.size(), false),
         weights_(rows_.zero_weights(std::ssize(spaces))),
         outputs_(spaces.size()) {}
 
   [[nodiscard]] PerceptronState& state() noexcept { return state_; }
 
-  /// Visits the points in their random order; the arguments are those of `RowPerceptron::run`.
+  /// Prepares the first pass.
+  void begin() { weights_.clear(); }
+
+  /// Visits every point once; returns false if `go_on(part of the pass)` does.
   template <class GoOn>
-  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine,
-                        std::span<Workspace> workspaces, unsigned worker, ThreadPool& /*pool*/,
-                        GoOn&& go_on) {
-    typename Rows::Scratch& scratch = workspaces[worker].row;
-    state_.start(engine, limits.left_out);
-    weights_.clear();
-    return state_.passes.run(
-        limits,
-        [&](std::uint64_t pass) {
-          find_active(0);
-          for (std::ptrdiff_t p = 0; p < state_.size; ++p) {
-            if (p % 4096 == 0 &&
-                !go_on(static_cast<double>(pass) +
-                       static_cast<double>(p) / static_cast<double>(state_.size))) {
-              return false;
-            }
-            if (p == state_.size - state_.left_out) find_active(p);
-            if (active_.empty()) break;
-            visit(p, limits.margin, scratch);
-          }
-          return true;
-        },
-        [&](std::size_t c) {
-          // Outputs of all other points are those of the last pass, which did not change w.
-          active_.assign(1, static_cast<PointIndex>(c));
-          for (std::ptrdiff_t p = state_.size - state_.left_out; p < state_.size; ++p) {
-            find_outputs(state_.order[p], scratch);
-          }
-          state_.note(c, spaces_[c], false);
-        });
+  bool pass(double margin, const PassThreads<Workspace>& /*threads*/, GoOn&& go_on) {
+    find_active(0);
+    for (std::ptrdiff_t p = 0; p < state_.size; ++p) {
+      if (p % 4096 == 0 && !go_on(static_cast<double>(p) / static_cast<double>(state_.size))) {
+        return false;
+      }
+      if (p == state_.size - state_.left_out) find_active(p);
+      if (active_.empty()) break;
+      visit(p, margin);
+    }
+    return true;
   }
 
-  /// Returns the classifier: after a pass without mistakes all outputs are those of w.
-  [[nodiscard]] PerceptronSolution solution(std::size_t c) {
-    return state_.normalised(c, spaces_[c], false);
+  /// Notes problem c's held-out outputs: outputs of all other points are those of the last pass,
+  /// which did not change w.
+  void note(std::size_t c) {
+    active_.assign(1, static_cast<PointIndex>(c));
+    for (std::ptrdiff_t p = state_.size - state_.left_out; p < state_.size; ++p) {
+      find_outputs(state_.order[p]);
+    }
+    state_.note(c, spaces_[c]);
   }
 
  private:
@@ -213,26 +177,26 @@ class LinearPerceptron {
   void find_active(std::ptrdiff_t p) {
     active_.clear();
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
-      if (!state_.passes[c].done && p < state_.seen_by(c)) {
+      if (!state_.problems[c].done && p < state_.seen_by(c)) {
         active_.push_back(static_cast<PointIndex>(c));
       }
     }
   }
 
   /// Computes the outputs of point i in the active problems.
-  void find_outputs(PointIndex i, typename Rows::Scratch& scratch) {
-    rows_.outputs(i, weights_, active_, outputs_.data(), scratch);
+  void find_outputs(PointIndex i) {
+    rows_.outputs(i, weights_, active_, outputs_.data(), scratch_);
     for (const PointIndex c : active_) {
       const double alpha = spaces_[c].label(i) * static_cast<double>(state_.counts_of(c)[i]);
       state_.outputs_of(c)[i] = multiply_add(spaces_[c].lambda(i), alpha, outputs_[c]);
     }
   }
 
-  void visit(std::ptrdiff_t p, double margin, typename Rows::Scratch& scratch) {
+  void visit(std::ptrdiff_t p, double margin) {
     const PointIndex i = state_.order[p];
     constexpr std::ptrdiff_t ahead = 4;
     if (p + ahead < state_.size) rows_.prefetch(state_.order[p + ahead]);
-    find_outputs(i, scratch);
+    find_outputs(i);
     for (const PointIndex c : active_) {
       const int label = spaces_[c].label(i);
       if (label * state_.outputs_of(c)[i] <= margin) {
@@ -244,6 +208,7 @@ class LinearPerceptron {
 
   std::span<const Space> spaces_;
   const Rows& rows_;
+  typename Rows::Scratch scratch_;
   PerceptronState state_;
   LinearWeights weights_;
   std::vector<double> outputs_;     ///< Outputs of one point, by problem.

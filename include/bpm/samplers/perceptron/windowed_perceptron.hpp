@@ -9,14 +9,59 @@
 #include <vector>
 
 #include "bpm/core/points.hpp"
-#include "bpm/core/progress.hpp"
-#include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
+
+/// Points at which some problem made a mistake, in order and numbered from the start of a run,
+/// until every window has seen them.
+class MistakeList {
+ public:
+  [[nodiscard]] std::int64_t end() const { return first_ + std::ssize(entries_); }
+  [[nodiscard]] PointIndex operator[](std::int64_t number) const {
+    return entries_[number - first_].mistake;
+  }
+  [[nodiscard]] std::span<const MistakeUpdate> updates(std::int64_t number) const {
+    const std::size_t begin = updates_end(number - 1);
+    return std::span(updates_).subspan(begin - forgotten_, updates_end(number) - begin);
+  }
+
+  void add(PointIndex mistake) { entries_.push_back({mistake, forgotten_ + updates_.size()}); }
+  /// Adds an update to the mistake added last.
+  void add_update(MistakeUpdate update) {
+    updates_.push_back(update);
+    ++entries_.back().updates_end;
+  }
+
+  /// Forgets mistakes below `number`.
+  void forget(std::int64_t number) {
+    if (number <= first_) return;
+    const std::size_t updates = updates_end(number - 1);
+    updates_.erase(updates_.begin(),
+                   updates_.begin() + static_cast<std::ptrdiff_t>(updates - forgotten_));
+    entries_.erase(entries_.begin(), entries_.begin() + (number - first_));
+    forgotten_ = updates;
+    first_ = number;
+  }
+
+ private:
+  struct Entry {
+    PointIndex mistake;
+    std::size_t updates_end;  ///< End of its updates, numbered from the start of the run.
+  };
+
+  [[nodiscard]] std::size_t updates_end(std::int64_t number) const {
+    return number < first_ ? forgotten_ : entries_[number - first_].updates_end;
+  }
+
+  std::vector<Entry> entries_;
+  std::vector<MistakeUpdate> updates_;
+  std::int64_t first_ = 0;
+  std::size_t forgotten_ = 0;  ///< Number of updates of forgotten mistakes.
+};
 
 /// Points of a window as columns of blocks of kernel values, prepared once, on first use.
 template <class T>
@@ -42,14 +87,6 @@ class WindowColumns {
   ReadyColumns<T> columns_;
 };
 
-/// Scratch memory of a thread for windowed evaluation.
-template <class T>
-struct WindowWorkspace {
-  BlockScratch<T> scratch;
-  Buffer<T> values;
-  std::vector<PointIndex> asked;  ///< Points of a block's mistakes.
-};
-
 /// Perceptrons without a kernel matrix, which visit the random order in windows of a few hundred
 /// points. The outputs of a window lack only the mistakes made since its last visit, which one
 /// block of kernel values (those mistakes x the window) adds; mistakes inside the window are added
@@ -65,7 +102,13 @@ template <class T>
 class WindowedPerceptron {
  public:
   using Space = KernelVersionSpace<T>;
-  using Workspace = WindowWorkspace<T>;
+
+  /// Scratch memory of a thread.
+  struct Workspace {
+    BlockScratch<T> scratch;
+    Buffer<T> values;
+    std::vector<PointIndex> asked;  ///< Points of a block's mistakes.
+  };
 
   /// Points per window: few enough that the windows' inputs fit the second-level cache, and that
   /// the rows inside the window, which are computed one at a time, are a small part of the whole.
@@ -78,7 +121,7 @@ class WindowedPerceptron {
   explicit WindowedPerceptron(std::span<const Space> spaces)
       : spaces_(spaces),
         gram_(spaces[0].gram()),
-        state_(spaces[0].size(), spaces.size()),
+        state_(spaces[0].size(), spaces.size(), true),
         signs_(state_.outputs.size()),
         applied_((state_.size + window - 1) / window),
         next_(spaces.size()) {}
@@ -86,26 +129,7 @@ class WindowedPerceptron {
   [[nodiscard]] PerceptronState& state() noexcept { return state_; }
 
   /// Points of the mistakes that some window has not seen.
-  [[nodiscard]] const MistakeList<PointIndex>& mistakes() const noexcept { return mistakes_; }
-
-  /// Visits the points in their random order, as `RowPerceptron::run`. `workspaces` has one for
-  /// each thread number of the pool; this thread's is `worker`.
-  template <class GoOn>
-  PerceptronOutcome run(const PerceptronLimits& limits, RandomEngine engine,
-                        std::span<Workspace> workspaces, unsigned worker, ThreadPool& pool,
-                        GoOn&& go_on) {
-    state_.start(engine, limits.left_out);
-    begin();
-    return state_.passes.run(
-        limits,
-        [&](std::uint64_t number) {
-          // Windows are visited in turn: the first lacks the most mistakes.
-          mistakes_.forget(applied_[0]);
-          return pass(limits.margin, workspaces, worker, pool,
-                      [&](double part) { return go_on(static_cast<double>(number) + part); });
-        },
-        [&](std::size_t c) { state_.note(c, spaces_[c], true); });
-  }
+  [[nodiscard]] const MistakeList& mistakes() const noexcept { return mistakes_; }
 
   /// Prepares the first pass over `state()`, whose outputs lack no mistake.
   void begin() {
@@ -116,18 +140,17 @@ class WindowedPerceptron {
       }
     }
     applied_.fill(0);
-    mistakes_.clear();
+    mistakes_ = {};
   }
 
   /// Visits every point once; returns false if `go_on(part of the pass)` does.
   template <class GoOn>
-  bool pass(double margin, std::span<Workspace> workspaces, unsigned worker, ThreadPool& pool,
-            GoOn&& go_on) {
-    Workspace& own = workspaces[worker];
+  bool pass(double margin, const PassThreads<Workspace>& threads, GoOn&& go_on) {
+    // Windows are visited in turn: the first lacks the most mistakes.
+    mistakes_.forget(applied_[0]);
+    const auto& [workspaces, worker, pool] = threads;
     for (std::ptrdiff_t b = 0; b < applied_.size();) {
-      if (!go_on(static_cast<double>(b) / static_cast<double>(applied_.size()))) {
-        return false;
-      }
+      if (!go_on(static_cast<double>(b) / static_cast<double>(applied_.size()))) return false;
       const std::ptrdiff_t together = windows_together(b, pool.idle());
       while (std::ssize(columns_) < together) columns_.emplace_back();
       for (std::ptrdiff_t g = 0; g < together; ++g) columns_[g].start(points_of(b + g));
@@ -137,17 +160,15 @@ class WindowedPerceptron {
         });
       }
       for (std::ptrdiff_t g = 0; g < together; ++g, ++b) {
-        catch_up(b, columns_[g], own);
-        visit(b, columns_[g], margin, own);
+        catch_up(b, columns_[g], threads.own());
+        visit(b, columns_[g], margin, threads.own());
       }
     }
     return true;
   }
 
-  /// Returns the classifier: after a pass without mistakes every window is up to date.
-  [[nodiscard]] PerceptronSolution solution(std::size_t c) {
-    return state_.normalised(c, spaces_[c], true);
-  }
+  /// Notes problem c's held-out outputs: after a pass without mistakes every window is up to date.
+  void note(std::size_t c) { state_.note(c, spaces_[c]); }
 
  private:
   [[nodiscard]] signed char* signs_of(std::size_t c) {
@@ -219,7 +240,7 @@ class WindowedPerceptron {
       return found < seen ? found : end;
     };
     for (std::size_t c = 0; c < spaces_.size(); ++c) {
-      next_[c] = state_.passes[c].done ? end : next_of(c, begin);
+      next_[c] = state_.problems[c].done ? end : next_of(c, begin);
     }
     while (true) {
       const std::ptrdiff_t p = *std::min_element(next_.begin(), next_.end());
@@ -251,7 +272,7 @@ class WindowedPerceptron {
   Buffer<std::int64_t> applied_;  ///< Number of mistakes that each window has seen.
   std::vector<std::ptrdiff_t> next_;
   std::vector<WindowColumns<T>> columns_;  ///< Columns of the windows in work.
-  MistakeList<PointIndex> mistakes_;
+  MistakeList mistakes_;
 };
 
 }}}  // namespace bpm::detail

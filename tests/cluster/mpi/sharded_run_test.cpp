@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/cluster/shard.hpp"
+#include "bpm/cluster/sharded_run.hpp"
 
 #include <cstddef>
 
@@ -59,7 +59,7 @@ TEST_CASE("inputs of mistakes fill blocks in their order, and whole blocks are f
   CHECK(inputs.blocks()[0].count == 4);
   check_blocks(inputs);
 
-  inputs.clear();
+  inputs = {};
   append(0, 2);
   CHECK(inputs.blocks()[0].first == 0);
   check_blocks(inputs);
