@@ -34,7 +34,7 @@ bpm_not_under_addresses(kernel_values "the same bits: instructions, not addresse
 bpm_not_under_addresses(gaussian_process "further kinds of inputs instantiate the same code"
   expectation_propagation/machine_inputs)
 bpm_not_under_addresses(gaussian_process "comparisons at length: the tests of edges and of the machine run it"
-  expectation_propagation/expectation_propagation expectation_propagation/ep_iteration
+  expectation_propagation/expectation_propagation expectation_propagation/expectation_propagation_iteration
   expectation_propagation/ep_posterior expectation_propagation/ep_posterior_leave_one_out)
 bpm_not_under_addresses(gaussian_process "the same interpolators and orthants, judged otherwise: the tests left in run them"
   interpolation/kernel_interpolator_training interpolation/kernel_interpolator_inputs

@@ -394,8 +394,8 @@ TEST_CASE("factors that are nearly singular give no answer in the place of a wro
         "PosteriorClassifier::predict_probability: a variance is beyond double");
   const Eigen::Index rank = parts[1].rank();
   CHECK(message_of([&] {
-          (void)parts[1].latent_variance(Eigen::MatrixXd::Ones(rank, 1), Eigen::VectorXd::Ones(1));
-        }) == "EpPosterior::latent_variance: a variance is beyond double");
+          (void)parts[1].predict(Eigen::MatrixXd::Ones(rank, 1), Eigen::VectorXd::Ones(1));
+        }) == "EpPosterior::predict: a variance is beyond double");
   auto large = small_posterior().parts();
   large.coefficients.setConstant(1e308);
   parts[1] = small_posterior().posterior(1);

@@ -182,7 +182,7 @@ TEST_CASE("EP refuses kernel values of another shape") {
   CHECK_THROWS_WITH(posterior.predict(Eigen::MatrixXd(2, 1), Eigen::VectorXd(1)),
                     Equals("EpPosterior::predict: values has 2 entries, expected 3 (rows: one per "
                            "pivot)"));
-  CHECK_THROWS_WITH(posterior.latent_variance(Eigen::MatrixXd(3, 2), Eigen::VectorXd(1)),
-                    Equals("EpPosterior::latent_variance: diagonal has 1 entries, expected 2 (one "
+  CHECK_THROWS_WITH(posterior.predict(Eigen::MatrixXd(3, 2), Eigen::VectorXd(1)),
+                    Equals("EpPosterior::predict: diagonal has 1 entries, expected 2 (one "
                            "per input)"));
 }

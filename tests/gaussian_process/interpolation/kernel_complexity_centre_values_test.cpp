@@ -90,18 +90,6 @@ struct Knowing {
 
 }  // namespace
 
-TEST_CASE("centre labels from a centre by hand") {
-  // K = I, n = 2: E|z| = 0.798 each; the centre of the quarter circle has outputs 2 / pi.
-  const bpm::CentreOfMass centre{{}, {2 / std::numbers::pi, -2 / std::numbers::pi}, 0.9};
-  const Eigen::VectorXd labels = bpm::detail::centre_values(centre, 2);
-  CHECK(labels[0] == Approx(0.7978845608).epsilon(1e-9));
-  CHECK(labels[1] == -labels[0]);
-  CHECK_THROWS_WITH(bpm::detail::centre_values({}, 2),
-                    "centre_values: centre has no outputs, expected that of a run with draws");
-  CHECK_THROWS_WITH(bpm::detail::centre_values(centre, 0),
-                    "centre_values: rank is 0, must be 1 or more");
-}
-
 TEST_CASE("centre-of-mass labels of K = I are 0.798 times the signs") {
   const Eigen::Index n = 5;
   const bpm::RowMatrix<double> k = 2.25 * bpm::RowMatrix<double>::Identity(n, n);
@@ -139,6 +127,8 @@ TEST_CASE("centre-of-mass labels of a sampler that reports no chains: the rank i
   REQUIRE(labels.values.size() == 2);
   CHECK(labels.values[0] == Approx(std::sqrt(2 / std::numbers::pi)));
   CHECK(labels.values[1] == -labels.values[0]);
+  CHECK_THROWS_WITH(bpm::CentreValues(Space(gram, Signs{1, -1}), Knowing{}, streams),
+                    "centre_values: centre has no outputs, expected that of a run with draws");
 }
 
 TEST_CASE("centre-of-mass labels against rejection sampling, interpolated") {
@@ -176,7 +166,9 @@ TEST_CASE("labels by billiard and by Gibbs sampler agree within their joint erro
   const Space space(gram, signs);
   const bpm::JitteredCholesky factor{Eigen::MatrixXd(k)};
   // The norm of the span: that of a centre's angle.
-  const auto norm = [&](const Eigen::VectorXd& values) { return factor.half_solve(values).norm(); };
+  const auto norm = [&](const Eigen::VectorXd& values) {
+    return factor.llt().matrixL().solve(values).norm();
+  };
   int within = 0;
   double largest_ep = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {

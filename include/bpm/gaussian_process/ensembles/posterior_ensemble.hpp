@@ -5,7 +5,6 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
@@ -23,22 +22,6 @@
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
-
-namespace detail {
-
-/// Draws values Upsilon in R^n for the training points, voter by voter: `fill(first, values,
-/// threads)` writes the values of voters first, first + 1, ... to the columns of an n x count
-/// matrix, in multiples of `unit()`, so that floats hold them whatever the scale of the kernel.
-/// Callers request all voters in order, each once, in blocks.
-template <class S>
-concept ValueSource =
-    requires(S& source, std::uint64_t first, Eigen::Ref<Eigen::MatrixXf> values, unsigned threads) {
-      { source.points() } -> std::convertible_to<Eigen::Index>;
-      { source.unit() } -> std::convertible_to<double>;
-      source.fill(first, values, threads);
-    };
-
-}  // namespace detail
 
 /// Values of the isotropic posterior Q_iso ("Kernel interpolation as a Bayes point machine",
 /// section 5): y_i times independent half normals of deviation det(K)^(1/(2n)).
@@ -164,13 +147,6 @@ class OrthantValues {
     next_ = first + count;
   }
 
-  /// Reflections of all chains so far.
-  [[nodiscard]] std::uint64_t bounces() const noexcept {
-    std::uint64_t sum = 0;
-    for (const detail::OrthantBall& ball : chains_) sum += ball.bounces();
-    return sum;
-  }
-
  private:
   Eigen::VectorXd signs_;
   std::uint64_t burn_in_;
@@ -289,12 +265,16 @@ class PosteriorEnsemble {
   /// Standard deviations sqrt(K_xx - K_xX K^{-1} K_Xx) of the outputs, t values.
   [[nodiscard]] const Eigen::VectorXd& deviations() const noexcept { return deviations_; }
 
-  /// Returns the votes of `voters` voters. Cost: t n multiply-adds per voter in float, as matrix
+  /// Returns the votes of `voters` voters, which have the values that the source writes: with
+  /// `source.fill(first, values, threads)` those of voters first, first + 1, ..., in multiples of
+  /// `source.unit()`, so that floats hold them whatever the scale of the kernel, to the columns of
+  /// an n x count matrix of float, n = `source.points()`. All voters are requested in order, each
+  /// once, in blocks. Cost: t n multiply-adds per voter in float, as matrix
   /// products on all threads, and t evaluations of Phi. Memory beside the ensemble's own: 16 KiB
   /// per training point. The bits do not depend on the number of threads.
   /// \throws std::invalid_argument without voters, or if the source's points are not the
   ///         ensemble's. Stopped if the control stops it.
-  template <detail::ValueSource Source>
+  template <class Source>
   [[nodiscard]] Votes votes(Source&& source, std::uint64_t voters,
                             const RunControl& control = {}) const {
     const char* const f = "PosteriorEnsemble::votes";

@@ -19,6 +19,72 @@ namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
+/// Moments of a standard normal number u conditioned on u > -z, as functions of z alone. No formula
+/// subtracts nearly equal numbers, so that all are right to rounding, at z = -30 and at z = -1e8.
+struct TruncatedMoments {
+  double log_mass;  ///< log Phi(z).
+  double hazard;    ///< lambda = phi(z) / Phi(z): E[u].
+  double excess;    ///< z + lambda: E[u + z] > 0; about 1 / -z far below zero.
+  double variance;  ///< 1 - lambda (z + lambda): Var[u], in (0, 1); about 1 / z^2 far below zero.
+};
+
+[[nodiscard]] inline TruncatedMoments truncated_moments(double z) {
+  TruncatedMoments result{log_normal_cdf(z), 0, 0, 0};
+  if (z > -3) {
+    result.hazard = normal_hazard(z);
+    result.excess = z + result.hazard;
+    result.variance = 1 - result.hazard * result.excess;
+    return result;
+  }
+  // With x = -z, Laplace's continued fraction 1 / lambda = 1 / (x + 1 / (x + b)), b = 2 / (x + c).
+  const double x = -z;
+  const double c = laplace_fraction(x, 3, 60);
+  const double b = 2 / (x + c);
+  result.excess = 1 / (x + b);
+  result.hazard = x + result.excess;
+  // 1 - (x + a) / (x + b) = (b - a) / (x + b), where b - a is a sum of positive terms.
+  const double left = (x + c) * (x + b);
+  result.variance = (x + (2 * b - c)) / left / (x + b);
+  return result;
+}
+
+/// A factor exp(shift d - precision d^2 / 2) of a Gaussian law of d.
+struct GaussianSite {
+  double precision = 0;  ///< tau >= 0.
+  double shift = 0;      ///< nu: the precision times the mean.
+};
+
+/// One point's likelihood Phi(d / noise_deviation), or the step 1[d > 0] where that is 0, times its
+/// cavity N(d; mean, variance).
+struct TiltedLaw {
+  double log_mass;    ///< log of the integral of the product.
+  GaussianSite site;  ///< Site whose product with the cavity has the product's mean and variance.
+};
+
+/// Computes the moments by C. Rasmussen, C. Williams, "Gaussian Processes for Machine Learning",
+/// MIT Press 2006, (3.58), (3.59), rewritten without differences: with s^2 = variance + noise^2, z
+/// = mean / s, lambda the hazard, a = z + lambda, and v' = 1 - lambda a,
+///
+///     tau = lambda a / (noise^2 + variance v'),   nu = s lambda (v' + a^2) / (noise^2 + variance
+///     v').
+[[nodiscard]] inline TiltedLaw tilted_law(double mean, double variance, double noise_deviation) {
+  const double noise_variance = noise_deviation * noise_deviation;
+  const double s = std::sqrt(variance + noise_variance);
+  const TruncatedMoments law = truncated_moments(mean / s);
+  const double rest = noise_variance + variance * law.variance;
+  return {law.log_mass,
+          {law.hazard * law.excess / rest,
+           s * law.hazard * (law.variance + law.excess * law.excess) / rest}};
+}
+
+/// Returns log of the integral of N(d; mean, variance) exp(shift d - precision d^2 / 2).
+[[nodiscard]] inline double log_site_mass(double mean, double variance, GaussianSite site) {
+  const double scale = 1 + site.precision * variance;
+  const double exponent =
+      2 * mean * site.shift + variance * site.shift * site.shift - mean * mean * site.precision;
+  return 0.5 * (exponent / scale - std::log(scale));
+}
+
 /// Returns z with Phi(z) the probability of a positive label where the latent output is normal:
 /// mean over deviation, infinite where the deviation is 0; 0 for 0 / 0.
 [[nodiscard]] inline double standardised(double mean, double variance, double noise_deviation) {
@@ -37,21 +103,19 @@ namespace detail {
   return std::max(-1e300, log_normal_cdf(standardised(mean, variance, noise_deviation)));
 }
 
-/// Returns k(x, x) - |a|^2 + |F^-1 a|^2 with a = L_p^-1 k(x_p, x), see
-/// `EpPosterior::latent_variance`; not finite where it exceeds the range of double.
-template <class Derived>
-[[nodiscard]] Eigen::VectorXd conditional_variance(const Eigen::MatrixXd& pivot_factor,
-                                                   const Eigen::MatrixXd& precision_factor,
-                                                   const Eigen::MatrixBase<Derived>& values,
-                                                   const Eigen::VectorXd& diagonal) {
-  Eigen::MatrixXd a = values;
-  pivot_factor.template triangularView<Eigen::Lower>().solveInPlace(a);
-  Eigen::VectorXd variance(values.cols());
+/// Returns k(x, x) - |a|^2 + |F^-1 a|^2 with a = L_p^-1 k(x_p, x), from `a` = k(x_p, x), see
+/// `EpPosterior::predict`; not finite where it exceeds the range of double.
+[[nodiscard]] inline Eigen::VectorXd conditional_variance(const Eigen::MatrixXd& pivot_factor,
+                                                          const Eigen::MatrixXd& precision_factor,
+                                                          Eigen::MatrixXd a,
+                                                          const Eigen::VectorXd& diagonal) {
+  pivot_factor.triangularView<Eigen::Lower>().solveInPlace(a);
+  Eigen::VectorXd variance(a.cols());
   // The residual that the pivots do not explain; only rounding makes it negative.
   for (Eigen::Index j = 0; j < a.cols(); ++j) {
     variance[j] = std::max(0.0, diagonal[j] - a.col(j).squaredNorm());
   }
-  precision_factor.template triangularView<Eigen::Lower>().solveInPlace(a);
+  precision_factor.triangularView<Eigen::Lower>().solveInPlace(a);
   for (Eigen::Index j = 0; j < a.cols(); ++j) variance[j] += a.col(j).squaredNorm();
   return variance;
 }
@@ -154,34 +218,25 @@ struct EpPosterior {
     return centre;
   }
 
-  /// Returns the variances of the latent outputs of n inputs. Column j of `values` (r x n) is
-  /// k(x_p, x_j) for the pivots, in the order of `pivots`, without lambda; `diagonal` is k(x_j,
-  /// x_j). With a = L_p^-1 k(x_p, x), the variance is k(x, x) - |a|^2 + |F^-1 a|^2. Cost: r^2
-  /// multiply-adds per input.
-  /// \throws std::invalid_argument on sizes that disagree. \throws KernelValueError on variances
+  /// Returns mean, variance and the probability of the label +1 for n inputs. Column j of `values`
+  /// (r x n) is k(x_p, x_j) for the pivots, in the order of `pivots`, without lambda; `diagonal` is
+  /// k(x_j, x_j). With a = L_p^-1 k(x_p, x), the variance is k(x, x) - |a|^2 + |F^-1 a|^2. Cost:
+  /// r^2 multiply-adds per input. \throws std::invalid_argument on sizes that disagree. \throws
+  /// KernelValueError on variances
   ///         that are not finite.
-  template <class Derived>
-  [[nodiscard]] Eigen::VectorXd latent_variance(const Eigen::MatrixBase<Derived>& values,
-                                                const Eigen::VectorXd& diagonal) const {
-    check_sizes(values.rows(), values.cols(), diagonal.size(), "EpPosterior::latent_variance");
-    const Eigen::VectorXd variance =
-        detail::conditional_variance(pivot_factor, precision_factor, values, diagonal);
-    detail::ensure<KernelValueError>(variance.allFinite(),
-                                     "EpPosterior::latent_variance: a variance is beyond double");
-    return variance;
-  }
-
-  /// Returns mean, variance and the probability of the label +1 for n inputs; arguments, cost and
-  /// errors as for `latent_variance`.
-  template <class Derived>
-  [[nodiscard]] Prediction predict(const Eigen::MatrixBase<Derived>& values,
+  [[nodiscard]] Prediction predict(const Eigen::Ref<const Eigen::MatrixXd>& values,
                                    const Eigen::VectorXd& diagonal) const {
-    check_sizes(values.rows(), values.cols(), diagonal.size(), "EpPosterior::predict");
+    const char* const f = "EpPosterior::predict";
+    detail::check_size(f, "values", values.rows(), rank(), "rows: one per pivot");
+    detail::check_size(f, "diagonal", diagonal.size(), values.cols(), "one per input");
     Eigen::VectorXd means = Eigen::VectorXd::Zero(values.cols());
     for (Eigen::Index k = 0; k < rank(); ++k) {
       means += coefficients[pivots[k]] * values.row(k).transpose();
     }
-    return prediction(means, latent_variance(values, diagonal), diagonal);
+    const Eigen::VectorXd variance =
+        detail::conditional_variance(pivot_factor, precision_factor, values, diagonal);
+    detail::ensure<KernelValueError>(variance.allFinite(), f, ": a variance is beyond double");
+    return prediction(means, variance, diagonal);
   }
 
   /// Returns the prediction for latent outputs of given means and variances; `diagonal` is k(x, x).
@@ -233,13 +288,6 @@ struct EpPosterior {
           count;
     }
     return result;
-  }
-
- private:
-  void check_sizes(Eigen::Index rows, Eigen::Index columns, Eigen::Index diagonal,
-                   const char* function) const {
-    detail::check_size(function, "values", rows, rank(), "rows: one per pivot");
-    detail::check_size(function, "diagonal", diagonal, columns, "one per input");
   }
 };
 

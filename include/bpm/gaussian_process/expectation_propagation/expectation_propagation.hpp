@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "bpm/core/errors.hpp"
-#include "bpm/core/lanes.hpp"
-#include "bpm/core/progress.hpp"
+#include "bpm/core/normal.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/gaussian_process/expectation_propagation/ep_iteration.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
-#include "bpm/kernels/kernel.hpp"
-#include "bpm/machine/fit_settings.hpp"
-#include "bpm/machine/labels.hpp"
-#include "bpm/samplers/sampler.hpp"
-#include "bpm/selection/automatic_boundary.hpp"
-#include "bpm/selection/candidates.hpp"
-#include "bpm/selection/out_of_fold.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 
@@ -88,39 +78,223 @@ struct EpOutcome {
   std::string reason{};                    ///< Cause of failure; empty if converged or stopped.
 };
 
-/// Copies the results of the cone and the iteration to a posterior.
-[[nodiscard]] inline EpPosterior make_posterior(const Cone& cone, EpIteration& iteration) {
-  EpPosterior result;
-  Eigen::VectorXd means;
-  Eigen::VectorXd variances;
-  iteration.evaluate(means, variances);
-  result.outputs.assign(means.begin(), means.end());
-  result.variances.assign(variances.begin(), variances.end());
-  result.log_evidence = iteration.log_evidence();
-  result.mean.assign(iteration.mean().begin(), iteration.mean().end());
-  result.mean.resize(static_cast<std::size_t>(cone.stride()), 0.0);  // Padded for the cone.
-  result.coefficients.assign(static_cast<std::size_t>(cone.points()), 0.0);
-  cone.add_dual_coefficients(result.mean.data(), 1.0, result.coefficients.data());
-  result.mean.resize(static_cast<std::size_t>(cone.rank()));
-  for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
-    result.site_precision.push_back(iteration.site(i).precision);
-    result.site_shift.push_back(iteration.site(i).shift);
-    result.signs.push_back(static_cast<signed char>(cone.label(i)));
-  }
-  result.pivots.assign(cone.pivots().begin(), cone.pivots().end());
-  result.precision_factor = iteration.factor();
-  result.pivot_factor.setZero(cone.rank(), cone.rank());
-  for (std::ptrdiff_t a = 0; a < cone.rank(); ++a) {
-    const PointIndex point = result.pivots[a];
-    for (std::ptrdiff_t k = 0; k <= a; ++k) {
-      result.pivot_factor(a, k) = cone.label(point) * cone.row(point)[k];
+/// The state of expectation propagation on a cone: one site per point, and the Gaussian law of w
+/// that is the product of the sites and the prior N(0, I),
+///
+///     precision P = I + sum_i tau_i s_i s_i',   mean = P^-1 sum_i nu_i s_i.
+///
+/// A sweep visits the points in their order, and each visit sees all sites before it. Within a
+/// block of points, updates of rank one keep the marginal means and covariances of the block alone
+/// up to date, on a small matrix; after each block one update of the block's rank corrects the
+/// large covariance. The result is that of updating it at every point, at the speed of matrix
+/// products.
+///
+/// The code uses only those products of Eigen that never start threads of their own: symmetric and
+/// triangular ones.
+class EpIteration {
+ public:
+  using Matrix = Eigen::MatrixXd;
+  using Vector = Eigen::VectorXd;
+
+  EpIteration(const Cone& cone, double noise_deviation, std::ptrdiff_t block = 64)
+      : cone_(cone),
+        noise_deviation_(noise_deviation),
+        block_(block),
+        rows_(cone.row(0), cone.rank(), cone.points(), Eigen::OuterStride<>(cone.stride())),
+        precision_(Vector::Zero(cone.points())),
+        shift_(precision_),
+        log_scales_(precision_),
+        mean_(Vector::Zero(cone.rank())),
+        covariance_(Matrix::Identity(cone.rank(), cone.rank())) {}
+
+  /// Visits every point once and makes `damping` of each change. The covariance must be up to date.
+  void sweep(double damping) {
+    change_ = 0;
+    refused_ = 0;
+    for (Eigen::Index begin = 0; begin < cone_.points() && thin_ < 0; begin += block_) {
+      sweep_block(begin, std::min<Eigen::Index>(block_, cone_.points() - begin), damping);
     }
   }
-  return result;
-}
 
-/// Least damping: it is halved only while it is larger.
-inline constexpr double smallest_damping = 1.0 / 16;
+  /// Computes precision, its factor, and the mean from the sites, free of the rounding errors that
+  /// a sweep accumulates. Returns false where the precision has no Cholesky factor.
+  [[nodiscard]] bool factorise() {
+    factor_.setIdentity(cone_.rank(), cone_.rank());
+    const Matrix scaled = rows_ * precision_.cwiseSqrt().asDiagonal();
+    factor_.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+    const Eigen::LLT<Eigen::Ref<Matrix>, Eigen::Lower> cholesky(factor_);
+    if (cholesky.info() != Eigen::Success || !factor_.diagonal().allFinite()) {
+      return false;
+    }
+    mean_.noalias() = rows_ * shift_;
+    const auto lower = factor_.triangularView<Eigen::Lower>();
+    lower.solveInPlace(mean_);
+    log_gaussian_ = 0.5 * mean_.squaredNorm() - factor_.diagonal().array().log().sum();
+    lower.adjoint().solveInPlace(mean_);
+    return true;
+  }
+
+  /// Computes the covariance from the factor of the precision, F^-T F^-1 for P = F F', by blocks,
+  /// so that the zeros of a triangle cost nothing. Cost: r^3 / 3 multiply-adds.
+  void invert() {
+    const Eigen::Index r = cone_.rank();
+    Matrix inverse = Matrix::Zero(r, r);
+    constexpr Eigen::Index width = 128;
+    for (Eigen::Index begin = 0; begin < r; begin += width) {
+      const Eigen::Index count = std::min(width, r - begin);
+      auto columns = inverse.block(begin, begin, r - begin, count);
+      columns.diagonal().setOnes();
+      factor_.bottomRightCorner(r - begin, r - begin)
+          .triangularView<Eigen::Lower>()
+          .solveInPlace(columns);
+    }
+    covariance_.setZero();
+    for (Eigen::Index begin = 0; begin < r; begin += width) {
+      const Eigen::Index count = std::min(width, r - begin);
+      const Eigen::Index end = begin + count;
+      covariance_.topLeftCorner(end, end).selfadjointView<Eigen::Lower>().rankUpdate(
+          inverse.block(begin, 0, count, end).adjoint());
+    }
+  }
+
+  /// Returns the sites and the factorised law, with the means and variances of all d_i and, by the
+  /// cavities that follow, the log evidence. Cost: m r^2 / 2 multiply-adds.
+  [[nodiscard]] EpPosterior posterior() {
+    const Vector means = rows_.adjoint() * mean_;
+    Matrix solved = rows_;
+    factor_.triangularView<Eigen::Lower>().solveInPlace(solved);
+    const Vector variances = solved.colwise().squaredNorm();
+    EpPosterior result;
+    for (Eigen::Index i = 0; i < cone_.points(); ++i) {
+      result.signs.push_back(static_cast<signed char>(cone_.label(i)));
+      const double precision = 1 / variances[i] - precision_[i];
+      if (variances[i] > 0 && precision > 0) {
+        const double cavity_mean = (means[i] / variances[i] - shift_[i]) / precision;
+        log_scales_[i] = tilted_law(cavity_mean, 1 / precision, noise_deviation_).log_mass -
+                         log_site_mass(cavity_mean, 1 / precision, site(i));
+      }
+    }
+    result.noise_deviation = noise_deviation_;
+    result.log_evidence = log_evidence();
+    result.outputs.assign(means.begin(), means.end());
+    result.variances.assign(variances.begin(), variances.end());
+    result.site_precision.assign(precision_.begin(), precision_.end());
+    result.site_shift.assign(shift_.begin(), shift_.end());
+    result.mean.assign(mean_.begin(), mean_.end());
+    result.mean.resize(static_cast<std::size_t>(cone_.stride()), 0.0);  // Padded for the cone.
+    result.coefficients.assign(static_cast<std::size_t>(cone_.points()), 0.0);
+    cone_.add_dual_coefficients(result.mean.data(), 1.0, result.coefficients.data());
+    result.mean.resize(static_cast<std::size_t>(cone_.rank()));
+    result.pivots.assign(cone_.pivots().begin(), cone_.pivots().end());
+    result.precision_factor = factor_;
+    result.pivot_factor.setZero(cone_.rank(), cone_.rank());
+    for (std::ptrdiff_t a = 0; a < cone_.rank(); ++a) {
+      const PointIndex point = result.pivots[a];
+      for (std::ptrdiff_t k = 0; k <= a; ++k) {
+        result.pivot_factor(a, k) = cone_.label(point) * cone_.row(point)[k];
+      }
+    }
+    return result;
+  }
+
+  /// Log evidence of the sites, by the cavities at the last visits or those of `posterior`.
+  [[nodiscard]] double log_evidence() const { return log_gaussian_ + log_scales_.sum(); }
+
+  /// Largest change of a site in the last sweep, before damping: changes of precision times the
+  /// variance, changes of shift times its root.
+  [[nodiscard]] double change() const noexcept { return change_; }
+  /// Number of visits in the last sweep that left their site as it was, since the cavity had no
+  /// positive variance.
+  [[nodiscard]] std::ptrdiff_t refused() const noexcept { return refused_; }
+  /// Index of a point whose output has hardly any variance left, which ends a sweep; -1: none.
+  [[nodiscard]] std::ptrdiff_t thin() const noexcept { return thin_; }
+  [[nodiscard]] GaussianSite site(std::ptrdiff_t i) const { return {precision_[i], shift_[i]}; }
+
+ private:
+  void sweep_block(Eigen::Index begin, Eigen::Index count, double damping) {
+    const auto rows = rows_.middleCols(begin, count);
+    // Covariance of the block's outputs with w; `start` and `now` are the outputs' own covariance.
+    const Matrix directions = covariance_.selfadjointView<Eigen::Lower>() * rows;
+    Matrix start(count, count);
+    start.triangularView<Eigen::Lower>() = rows.adjoint() * directions;
+    start.triangularView<Eigen::StrictlyUpper>() = start.adjoint();
+    Matrix now = start;
+    Vector outputs = rows.adjoint() * mean_;
+    // Covariance now = covariance before - D U D', mean now = mean before + D t, D the directions.
+    Matrix update = Matrix::Zero(count, count);
+    Vector steps = Vector::Zero(count);
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const GaussianSite before = site(begin + k);
+      visit(begin + k, outputs[k], now(k, k), damping);
+      if (thin_ >= 0) {
+        return;
+      }
+      const double more = precision_[begin + k] - before.precision;
+      const double shift = shift_[begin + k] - before.shift;
+      if (more == 0 && shift == 0) continue;
+      const double scale = 1 / (1 + more * now(k, k));
+      const double step = (shift - more * outputs[k]) * scale;
+      Vector combination = -(update.selfadjointView<Eigen::Lower>() * start.col(k));
+      combination[k] += 1;
+      const Vector column = now.col(k);
+      outputs += step * column;
+      steps += step * combination;
+      now.noalias() -= (more * scale * column) * column.adjoint();
+      update.selfadjointView<Eigen::Lower>().rankUpdate(combination, more * scale);
+    }
+    mean_.noalias() += directions * steps;
+    const Matrix weighted = update.selfadjointView<Eigen::Lower>() * directions.adjoint();
+    covariance_.triangularView<Eigen::Lower>() -= directions * weighted;
+  }
+
+  /// Moves site i towards the site of the point's tilted law. `mean` and `variance` are those of
+  /// d_i now.
+  void visit(std::ptrdiff_t i, double mean, double variance, double damping) {
+    const double norm = cone_.row_norm(i);
+    if (norm == 0) {
+      log_scales_[i] = log_normal_cdf(0);  // d_i = 0 whatever w is.
+      return;
+    }
+    if (!(variance > smallest_variance * norm * norm)) {
+      thin_ = i;
+      return;
+    }
+    const double precision = 1 / variance - precision_[i];
+    const double cavity_mean = (mean / variance - shift_[i]) / precision;
+    const TiltedLaw tilted = tilted_law(cavity_mean, 1 / precision, noise_deviation_);
+    if (!(precision > 0) || !std::isfinite(tilted.site.precision) ||
+        !std::isfinite(tilted.site.shift)) {
+      ++refused_;
+      return;
+    }
+    const double more = tilted.site.precision - precision_[i];
+    const double shift = tilted.site.shift - shift_[i];
+    change_ = std::max({change_, std::abs(more) * variance, std::abs(shift) * std::sqrt(variance)});
+    precision_[i] += damping * more;
+    shift_[i] += damping * shift;
+    log_scales_[i] = tilted.log_mass - log_site_mass(cavity_mean, 1 / precision, site(i));
+  }
+
+  /// Least ratio of an output's posterior variance to its prior variance. Below it version space
+  /// counts as empty: an angle of 1e-10, far below the resolution of kernel values in double.
+  static constexpr double smallest_variance = 1e-20;
+
+  const Cone& cone_;
+  double noise_deviation_;
+  std::ptrdiff_t block_;
+  /// s_i in columns, as the cone stores them.
+  Eigen::Map<const Matrix, Eigen::Unaligned, Eigen::OuterStride<>> rows_;
+  Vector precision_;  ///< tau_i.
+  Vector shift_;      ///< nu_i.
+  Vector log_scales_;
+  double log_gaussian_ = 0;
+  double change_ = 0;
+  std::ptrdiff_t refused_ = 0;
+  std::ptrdiff_t thin_ = -1;
+  Vector mean_;
+  Matrix covariance_;  ///< Lower triangle of the covariance of w.
+  Matrix factor_;  ///< F, lower triangular, F F' = P; what is above the diagonal is no part of it.
+};
 
 /// Sweeps until converged, calling `go_on(sweeps, change)` before each. Does not throw.
 template <class GoOn>
@@ -137,6 +311,7 @@ template <class GoOn>
       return outcome;
     }
   }
+  constexpr double smallest_damping = 1.0 / 16;  // It is halved only while it is larger.
   EpIteration iteration(cone, settings.noise_deviation);
   double damping = settings.damping;
   double change = 0;
@@ -149,9 +324,7 @@ template <class GoOn>
                 " and the tolerance is ", settings.tolerance);
   };
   while (sweep < settings.max_sweeps) {
-    if (!go_on(sweep, change)) {
-      return outcome;
-    }
+    if (!go_on(sweep, change)) return outcome;
     iteration.sweep(damping);
     ++sweep;
     if (iteration.thin() >= 0) {
@@ -167,17 +340,14 @@ template <class GoOn>
     const double evidence_change = std::abs(evidence - last_evidence) / (1 + std::abs(evidence));
     change = std::max(iteration.change(), evidence_change);
     if (iteration.refused() == 0 && change <= settings.tolerance) {
-      EpPosterior& posterior = outcome.posterior.emplace(make_posterior(cone, iteration));
-      posterior.noise_deviation = settings.noise_deviation;
+      EpPosterior& posterior = outcome.posterior.emplace(iteration.posterior());
       posterior.sweeps = sweep;
       posterior.change = change;
       posterior.damping = damping;
       return outcome;
     }
     const bool grows = sweep > 2 && iteration.change() > last_change;
-    if ((grows || iteration.refused() > 0) && damping > smallest_damping) {
-      damping /= 2;
-    }
+    if ((grows || iteration.refused() > 0) && damping > smallest_damping) damping /= 2;
     last_change = iteration.change();
     last_evidence = evidence;
     iteration.invert();
@@ -211,12 +381,9 @@ template <class GoOn>
   settings.check_settings();
   detail::EpOutcome outcome = detail::run_expectation_propagation(
       cone, settings, [](std::uint64_t, double) { return true; });
-  if (outcome.not_separable) {
-    throw NotSeparable(detail::join("expectation_propagation: ", outcome.reason));
-  }
-  if (!outcome.posterior) {
-    throw NotConverged(detail::join("expectation_propagation: ", outcome.reason));
-  }
+  const char* const f = "expectation_propagation: ";
+  detail::ensure<NotSeparable>(!outcome.not_separable, f, outcome.reason);
+  detail::ensure<NotConverged>(outcome.posterior.has_value(), f, outcome.reason);
   return *std::move(outcome.posterior);
 }
 
@@ -228,69 +395,4 @@ template <VersionSpace Space>
   return expectation_propagation(Cone(space, settings.factor_tolerance), settings);
 }
 
-namespace detail {
-
-/// The memory model of expectation propagation, which `forecast_memory` reads.
-struct EpDemand {
-  double noise_deviation = 0;
-  static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone};
-  [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
-    const auto m = static_cast<std::size_t>(padded<double>(run.points));
-    // Rows, covariance, factor and its inverse, with a block's panels; making the cone takes fewer.
-    // Each problem keeps two factors and some vectors.
-    return {.bytes = sizeof(double) * m * (4 * m + 512 + run.problems * (2 * m + 16))};
-  }
-};
-
-/// Returns whether the fit chooses lambda: only without noise.
-[[nodiscard]] inline bool chooses_boundary(const EpDemand& demand, const FitSettings& settings) {
-  return settings.soft_boundary.is_automatic() && demand.noise_deviation == 0;
-}
-
-/// Chooses lambda / k(x, x) by the largest evidence of a part of the points, summed over the binary
-/// subproblems. A candidate's loss is minus the log evidence per point. \throws Stopped; as
-/// `checked_values`.
-template <class Kernel, class I>
-[[nodiscard]] BoundaryChoice choose_boundary_by_evidence(
-    const AutomaticBoundary& boundary, const Kernel& kernel, const ExpectationPropagation& method,
-    const FitSettings& settings, const I& inputs, const std::vector<int>& classes,
-    std::span<const int> labels, const RunControl& control, std::string_view function) {
-  const ChoicePart part(labels, classes,
-                        BoundarySearch<AutomaticBoundary>::points<EpDemand>(boundary),
-                        settings.seed);
-  BoundaryChoice choice{.points = part.points.size()};
-  const auto values = kernel_values_of(kernel, inputs, part.points, control.threads);
-  bool stopped = false;
-  const auto go_on = [&](double fraction) {
-    stopped =
-        stopped || !control.go_on({.stage = "choosing the soft boundary", .fraction = fraction});
-    return !stopped;
-  };
-  const std::vector<double>& lambdas = checked_values(boundary, false, function);
-  for (const double lambda : lambdas) {
-    const double done =
-        static_cast<double>(choice.candidates.size()) / static_cast<double>(lambdas.size());
-    ChoiceCandidate& candidate = choice.candidates.emplace_back();
-    candidate.relative_lambda = lambda;
-    Subproblems problems(classes, part.labels);
-    problems.resolve_lambda(values, settings.soft_boundary.with_factor(lambda), part.labels);
-    double evidence = 0;
-    candidate.consistent = true;
-    for (std::size_t p = 0; p < problems.size() && candidate.consistent; ++p) {
-      const KernelVersionSpace space(values, problems.signs[p], problems.lambda);
-      const EpOutcome outcome =
-          run_expectation_propagation(Cone(space, method.factor_tolerance), method,
-                                      [&](std::uint64_t, double) { return go_on(done); });
-      candidate.consistent = outcome.posterior.has_value();
-      if (outcome.posterior) evidence += outcome.posterior->log_evidence;
-    }
-    ensure<Stopped>(!stopped, function, ": stopped while choosing the soft boundary");
-    if (candidate.consistent) candidate.loss = -evidence / static_cast<double>(part.points.size());
-  }
-  const auto best = best_candidate(choice.candidates);
-  choice.relative_lambda = best ? choice.candidates[*best].relative_lambda : lambdas.back();
-  return choice;
-}
-
-}  // namespace detail
 }}  // namespace bpm

@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/expectation_propagation/ep_posterior.hpp"
 #include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
@@ -32,7 +34,6 @@
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/make_gram.hpp"
-#include "bpm/machine/strategy.hpp"
 #include "bpm/machine/train.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/sampler.hpp"
@@ -153,9 +154,7 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
           packed.outputs(values, rows, width, sums.data(), widened);
           using Scalar = std::remove_cvref_t<decltype(*values)>;
           const Eigen::Map<const RowMatrix<Scalar>> kernel_values(values, rows, width);
-          const Eigen::VectorXd self =
-              Eigen::VectorX<Scalar>::Map(diagonal, rows).template cast<double>();
-          selves.segment(begin, rows) = self;
+          std::copy_n(diagonal, rows, selves.data() + begin);
           for (Eigen::Index c = 0; c < mean.cols(); ++c) {
             const EpPosterior& law = (*posteriors_)[c];
             Eigen::MatrixXd block(law.rank(), rows);
@@ -165,7 +164,8 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
                   kernel_values.col(place - support.begin()).template cast<double>().transpose();
             }
             variance.col(c).segment(begin, rows) =
-                detail::conditional_variance(law.pivot_factor, law.precision_factor, block, self);
+                detail::conditional_variance(law.pivot_factor, law.precision_factor,
+                                             std::move(block), selves.segment(begin, rows));
             mean.col(c).segment(begin, rows) = detail::mean_chi(law.rank()) * sums.col(c);
           }
         });
@@ -184,120 +184,66 @@ class PosteriorClassifier : public Classifier<Kernel, Inputs> {
 
 namespace detail {
 
-/// Runs expectation propagation on every subproblem.
-template <class Kernel, class Boundary, InputSet I, Observer O>
-[[nodiscard]] PosteriorClassifier<Kernel, owned_inputs_t<I>> fit_posteriors(
-    const BayesPointMachine<Kernel, ExpectationPropagation, Boundary>& machine, bool any_number,
-    const I& inputs, std::span<const int> labels, O& observer, StopToken stop,
-    std::string_view function, std::optional<Standardisation> scaling) {
-  const auto start = std::chrono::steady_clock::now();
-  const ExpectationPropagation& method = machine.sampler();
-  const FitSettings& settings = machine.settings();
-  const std::vector<int> classes = check_classes(input_count(inputs), labels, any_number, function);
-  method.check_settings();
-  check(!settings.keep_draws, function, "keep_draws",
-        "is true, must be false: expectation propagation makes no draws");
-  check_inputs(inputs, function);
-  const std::size_t count = subproblem_count(classes.size());
-  const EpDemand demand{method.noise_deviation};
-  const MemoryForecast forecast = forecast_of(machine, inputs, count, function);
-  const double bias = absolute_bias(machine.kernel(), settings, inputs, function);
-  const auto kernel = with_bias(machine.kernel(), bias);
-  RunControl control = run_control(settings, observer, std::move(stop));
-  control.threads = forecast.threads;
-  std::optional<BoundaryChoice> choice;
-  SoftBoundary boundary = settings.soft_boundary.is_automatic()
-                              ? settings.soft_boundary.with_factor(0)
-                              : settings.soft_boundary;
-  if constexpr (!BoundarySearch<Boundary>::searches) {
-    check_given(settings, function);
-  } else if (chooses_boundary(demand, settings)) {
-    choice = settings.boundary_choice
-                 ? begun_choice(*settings.boundary_choice, false, function)
-                 : choose_boundary_by_evidence(machine.boundary(), kernel, method, settings, inputs,
-                                               classes, labels, control, function);
-    boundary = boundary.with_factor(choice->relative_lambda);
+/// The memory model of expectation propagation, which `forecast_memory` reads.
+struct EpDemand {
+  double noise_deviation = 0;
+  static constexpr SamplerTraits traits{.sees = SamplerTraits::Sees::cone};
+  [[nodiscard]] MemoryNeed memory_need(const RunSize& run) const {
+    const auto m = static_cast<std::size_t>(padded<double>(run.points));
+    // Rows, covariance, factor and its inverse, with a block's panels; making the cone takes fewer.
+    // Each problem keeps two factors and some vectors.
+    return {.bytes = sizeof(double) * m * (4 * m + 512 + run.problems * (2 * m + 16))};
   }
-  Subproblems problems(classes, labels);
-  std::vector<DrawMean> means(count, DrawMean(input_count(inputs), false, false));
-  std::vector<EpPosterior> posteriors;
-  std::vector<PointIndex> pivots;
-  bool not_converged = false;
-  auto gram = make_gram(kernel, inputs, forecast.strategy);
-  std::vector<std::vector<PointIndex>> equal;
-  if (!(method.noise_deviation > 0)) {  // With noise, points may lie on the wrong side.
-    equal = equal_groups_of<Kernel>(inputs, input_hashes(inputs));
-  }
-  const auto run = [&] {
-    SamplerReport report;
-    const auto go_on = [&](const Progress& now) {
-      report.stopped = !control.go_on(now.of_part(posteriors.size(), count));
-      return !report.stopped;
-    };
-    for (std::size_t p = 0; p < count; ++p) {
-      if (!go_on({.stage = "factor"})) return report;
-      const KernelVersionSpace space(std::as_const(*gram), problems.signs[p], problems.lambda);
-      EpOutcome outcome = run_expectation_propagation(
-          Cone(space, method.factor_tolerance), method, [&](std::uint64_t sweep, double change) {
-            return go_on(
-                {.stage = "sweeps",
-                 .fraction = static_cast<double>(sweep) / static_cast<double>(method.max_sweeps),
-                 .passes = sweep,
-                 .change = change});
-          });
-      if (!outcome.posterior) {
-        report.reason = std::move(outcome.reason);
-        not_converged = !outcome.not_separable;
-        return report;
-      }
-      EpPosterior& posterior = posteriors.emplace_back(*std::move(outcome.posterior));
-      posterior.relative_lambda = problems.relative_lambda(*gram);
-      means[p].set_centre(posterior.centre_of_mass());
-      pivots.insert(pivots.end(), posterior.pivots.begin(), posterior.pivots.end());
-    }
-    report.converged = true;
-    return report;
+};
+
+/// Returns whether the fit chooses lambda: only without noise.
+[[nodiscard]] inline bool chooses_boundary(const EpDemand& demand, const FitSettings& settings) {
+  return settings.soft_boundary.is_automatic() && demand.noise_deviation == 0;
+}
+
+/// Chooses lambda / k(x, x) by the largest evidence of a part of the points, summed over the binary
+/// subproblems. A candidate's loss is minus the log evidence per point. \throws Stopped; as
+/// `checked_values`.
+template <class Kernel, class I>
+[[nodiscard]] BoundaryChoice choose_boundary_by_evidence(
+    const AutomaticBoundary& boundary, const Kernel& kernel, const ExpectationPropagation& method,
+    const FitSettings& settings, const I& inputs, const std::vector<int>& classes,
+    std::span<const int> labels, const RunControl& control, std::string_view function) {
+  const ChoicePart part(labels, classes,
+                        BoundarySearch<AutomaticBoundary>::points<EpDemand>(boundary),
+                        settings.seed);
+  BoundaryChoice choice{.points = part.points.size()};
+  const auto values = kernel_values_of(kernel, inputs, part.points, control.threads);
+  bool stopped = false;
+  const auto go_on = [&](double fraction) {
+    stopped =
+        stopped || !control.go_on({.stage = "choosing the soft boundary", .fraction = fraction});
+    return !stopped;
   };
-  SamplerReport report;
-  for (;; boundary = boundary.with_factor(choice->relative_lambda)) {
-    problems.resolve_lambda(*gram, boundary, labels);
-    const std::string why =
-        method.noise_deviation > 0 ? "" : why_not_separable(*gram, equal, problems);
-    if (why.empty()) {
-      hold_values(gram, forecast, control);
-      report = run_on_values(*gram, run);
-      if (report.converged || report.stopped) break;
+  const std::vector<double>& lambdas = checked_values(boundary, false, function);
+  for (const double lambda : lambdas) {
+    const double done =
+        static_cast<double>(choice.candidates.size()) / static_cast<double>(lambdas.size());
+    ChoiceCandidate& candidate = choice.candidates.emplace_back();
+    candidate.relative_lambda = lambda;
+    Subproblems problems(classes, part.labels);
+    problems.resolve_lambda(values, settings.soft_boundary.with_factor(lambda), part.labels);
+    double evidence = 0;
+    candidate.consistent = true;
+    for (std::size_t p = 0; p < problems.size() && candidate.consistent; ++p) {
+      const KernelVersionSpace space(values, problems.signs[p], problems.lambda);
+      const EpOutcome outcome =
+          run_expectation_propagation(Cone(space, method.factor_tolerance), method,
+                                      [&](std::uint64_t, double) { return go_on(done); });
+      candidate.consistent = outcome.posterior.has_value();
+      if (outcome.posterior) evidence += outcome.posterior->log_evidence;
     }
-    if (!choice || choice->raised >= most_raises) {
-      ensure<NotSeparable>(why.empty(), function, ": ", why);
-      break;
-    }
-    raise_boundary(*choice);
-    posteriors.clear();
-    pivots.clear();
-    not_converged = false;
+    ensure<Stopped>(!stopped, function, ": stopped while choosing the soft boundary");
+    if (candidate.consistent) candidate.loss = -evidence / static_cast<double>(part.points.size());
   }
-  gram.reset();
-  if (report.stopped) {
-    throw Stopped(join(function, ": stopped before the posterior was found"));
-  }
-  if (not_converged) {
-    throw NotConverged(
-        join(function, ": ", report.reason,
-             "; set a soft boundary lambda > 0 or noise_deviation > 0, or raise the limits"));
-  }
-  ensure<NotSeparable>(report.converged, function,
-                       ": no classifier without training error was found: ", report.reason);
-  auto parts = parts_of_means(machine.kernel(), inputs, classes, means, &problems, pivots);
-  parts.threads = settings.threads;
-  parts.bias = bias;
-  parts.standardisation = std::move(scaling);
-  auto warnings =
-      fit_warnings(problems, means, parts.training_errors, std::nullopt, choice, labels);
-  Notes notes = notes_of_fit(settings, parts, inputs, std::move(choice), forecast,
-                             std::move(report), std::move(warnings), seconds_since(start));
-  notes.training_points = labels.size();
-  return {Classifier(std::move(parts), std::move(notes)), std::move(posteriors)};
+  const auto best = best_candidate(choice.candidates);
+  choice.relative_lambda = best ? choice.candidates[*best].relative_lambda : lambdas.back();
+  return choice;
 }
 
 /// Fits a machine whose centre of mass is that of expectation propagation's posterior, which also
@@ -314,12 +260,113 @@ struct Fitting<ExpectationPropagation> {
     return {method.noise_deviation};
   }
 
-  template <class Machine, InputSet I, class O>
-  [[nodiscard]] static auto fit(const Machine& machine, bool any_number, const I& inputs,
-                                std::span<const int> labels, O& observer, StopToken stop,
-                                std::string_view function, std::optional<Standardisation> scaling) {
-    return fit_posteriors(machine, any_number, inputs, labels, observer, std::move(stop), function,
-                          std::move(scaling));
+  template <class Kernel, class Boundary, InputSet I, class O>
+  [[nodiscard]] static Fitted<Kernel, I> fit(
+      const BayesPointMachine<Kernel, ExpectationPropagation, Boundary>& machine, bool any_number,
+      const I& inputs, std::span<const int> labels, O& observer, StopToken stop,
+      std::string_view function, std::optional<Standardisation> scaling) {
+    const auto start = std::chrono::steady_clock::now();
+    const ExpectationPropagation& method = machine.sampler();
+    const FitSettings& settings = machine.settings();
+    const std::vector<int> classes =
+        check_classes(input_count(inputs), labels, any_number, function);
+    method.check_settings();
+    check(!settings.keep_draws, function, "keep_draws",
+          "is true, must be false: expectation propagation makes no draws");
+    check_inputs(inputs, function);
+    const std::size_t count = subproblem_count(classes.size());
+    const MemoryForecast forecast = forecast_of(machine, inputs, count, function);
+    const double bias = absolute_bias(machine.kernel(), settings, inputs, function);
+    const auto kernel = with_bias(machine.kernel(), bias);
+    RunControl control = run_control(settings, observer, std::move(stop));
+    control.threads = forecast.threads;
+    std::optional<BoundaryChoice> choice;
+    if constexpr (!BoundarySearch<Boundary>::searches) {
+      check_given(settings, function);
+    } else if (chooses_boundary(demand(method), settings)) {
+      choice = settings.boundary_choice
+                   ? begun_choice(*settings.boundary_choice, false, function)
+                   : choose_boundary_by_evidence(machine.boundary(), kernel, method, settings,
+                                                 inputs, classes, labels, control, function);
+    }
+    auto gram = make_gram(kernel, inputs, forecast.strategy);
+    std::vector<std::vector<PointIndex>> equal;
+    if (!(method.noise_deviation > 0)) {  // With noise, points may lie on the wrong side.
+      equal = equal_groups_of<Kernel>(inputs, input_hashes(inputs));
+    }
+    Subproblems problems(classes, labels);
+    std::vector<EpPosterior> posteriors;
+    EpOutcome outcome;  // That of the last subproblem.
+    const auto run = [&] {
+      SamplerReport report;
+      const auto go_on = [&](const Progress& now) {
+        report.stopped = !control.go_on(now.of_part(posteriors.size(), count));
+        return !report.stopped;
+      };
+      posteriors.clear();
+      while (posteriors.size() < count && go_on({.stage = "factor"})) {
+        const KernelVersionSpace space(std::as_const(*gram), problems.signs[posteriors.size()],
+                                       problems.lambda);
+        outcome = run_expectation_propagation(
+            Cone(space, method.factor_tolerance), method, [&](std::uint64_t sweep, double change) {
+              return go_on(
+                  {.stage = "sweeps",
+                   .fraction = static_cast<double>(sweep) / static_cast<double>(method.max_sweeps),
+                   .passes = sweep,
+                   .change = change});
+            });
+        if (!outcome.posterior) break;
+        posteriors.push_back(*std::move(outcome.posterior));
+      }
+      report.reason = outcome.reason;
+      report.converged = posteriors.size() == count;
+      return report;
+    };
+    SamplerReport report;
+    for (;;) {
+      const double factor = choice ? choice->relative_lambda : 0;
+      problems.resolve_lambda(*gram,
+                              settings.soft_boundary.is_automatic()
+                                  ? settings.soft_boundary.with_factor(factor)
+                                  : settings.soft_boundary,
+                              labels);
+      const std::string why =
+          method.noise_deviation > 0 ? "" : why_not_separable(*gram, equal, problems);
+      if (why.empty()) {
+        hold_values(gram, forecast, control);
+        report = run_on_values(*gram, run);
+        if (report.converged || report.stopped) break;
+      }
+      if (!choice || choice->raised >= most_raises) {
+        ensure<NotSeparable>(why.empty(), function, ": ", why);
+        break;
+      }
+      raise_boundary(*choice);
+    }
+    ensure<Stopped>(!report.stopped, function, ": stopped before the posterior was found");
+    ensure<NotSeparable>(report.converged || !outcome.not_separable, function,
+                         ": no classifier without training error was found: ", outcome.reason);
+    ensure<NotConverged>(
+        report.converged, function, ": ", outcome.reason,
+        "; set a soft boundary lambda > 0 or noise_deviation > 0, or raise the limits");
+    std::vector<DrawMean> means;
+    std::vector<PointIndex> pivots;
+    for (EpPosterior& posterior : posteriors) {
+      posterior.relative_lambda = problems.relative_lambda(*gram);
+      means.emplace_back(input_count(inputs), false, false).set_centre(posterior.centre_of_mass());
+      pivots.insert(pivots.end(), posterior.pivots.begin(), posterior.pivots.end());
+    }
+    gram.reset();
+    auto parts = parts_of_means(machine.kernel(), inputs, classes, means, &problems, pivots);
+    parts.threads = settings.threads;
+    parts.bias = bias;
+    parts.standardisation = std::move(scaling);
+    auto warnings =
+        fit_warnings(problems, means, parts.training_errors, std::nullopt, choice, labels);
+    Notes notes = notes_of_fit(settings, parts, inputs, std::move(choice), forecast,
+                               std::move(report), std::move(warnings), seconds_since(start));
+    notes.training_points = labels.size();
+    return {Classifier(std::move(parts), std::move(notes)), std::move(posteriors)};
   }
 };
 

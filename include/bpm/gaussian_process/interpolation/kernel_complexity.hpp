@@ -139,14 +139,9 @@ class JitteredCholesky {
   /// Returns (S + jitter I)^-1 times the columns.
   /// \throws std::invalid_argument unless there are n rows.
   [[nodiscard]] Eigen::MatrixXd solve(const Eigen::MatrixXd& columns) const {
-    check_rows(columns, "JitteredCholesky::solve");
+    detail::check_size("JitteredCholesky::solve", "columns", columns.rows(), size(),
+                       "rows: one per point");
     return factor_.solve(columns);
-  }
-  /// Returns L^-1 times the columns: the squared norm of one is c' (S + jitter I)^-1 c.
-  /// \throws std::invalid_argument unless there are n rows.
-  [[nodiscard]] Eigen::MatrixXd half_solve(const Eigen::MatrixXd& columns) const {
-    check_rows(columns, "JitteredCholesky::half_solve");
-    return factor_.matrixL().solve(columns);
   }
 
  private:
@@ -183,10 +178,6 @@ class JitteredCholesky {
     }
   }
 
-  void check_rows(const Eigen::MatrixXd& columns, const char* f) const {
-    detail::check_size(f, "columns", columns.rows(), size(), "rows: one per point");
-  }
-
   /// Factors with one jitter; returns an empty text on success, else the cause of failure.
   [[nodiscard]] std::string attempt(const Eigen::MatrixXd& matrix, double relative, double scale,
                                     double smallest_rcond) {
@@ -215,28 +206,15 @@ class JitteredCholesky {
   double rcond_ = 0;
 };
 
-namespace detail {
-
-/// Returns the centre-of-mass values E[Upsilon], Upsilon ~ N(0, S) given the signs ("Kernel
-/// Interpolation as a Bayes Point Machine", section 4.1), from the centre of mass of version space:
+/// Centre-of-mass values E[Upsilon], Upsilon ~ N(0, S) given the signs ("Kernel Interpolation as a
+/// Bayes Point Machine", section 4.1), estimated by a sampler, for `KernelInterpolator::train`,
+/// from the centre of mass of version space:
 ///
 ///     E[Upsilon_i] = E[chi_r] <E[w], x_i>,   r the rank of S.
 ///
 /// A normal vector of the r-dimensional span has a norm with mean E[chi_r] and, independent of it,
 /// a uniform direction; given the signs, w is this direction. One run of a sampler estimates what
 /// the paper calls intractable.
-/// \throws std::invalid_argument unless there are outputs and rank is 1 or more.
-[[nodiscard]] inline Eigen::VectorXd centre_values(const CentreOfMass& centre,
-                                                   std::ptrdiff_t rank) {
-  check(!centre.outputs.empty(), "centre_values", "centre",
-        "has no outputs, expected that of a run with draws");
-  check_at_least("centre_values", "rank", rank, 1);
-  return mean_chi(rank) * Eigen::VectorXd::Map(centre.outputs.data(), std::ssize(centre.outputs));
-}
-
-}  // namespace detail
-
-/// Centre-of-mass values estimated by a sampler, for `KernelInterpolator::train`.
 struct CentreValues {
   /// Runs a cone sampler (`Billiard`, `KernelGibbs`) on a version space and computes the values
   /// from its centre of mass. (Expectation propagation has them, too:
@@ -262,7 +240,10 @@ struct CentreValues {
       rank = report.chains->rank;
       standard_error = report.chains->standard_error;
     }
-    values = detail::centre_values(centre, rank);
+    detail::check(!centre.outputs.empty(), "centre_values", "centre",
+                  "has no outputs, expected that of a run with draws");
+    values = detail::mean_chi(rank) *
+             Eigen::VectorXd::Map(centre.outputs.data(), std::ssize(centre.outputs));
   }
 
   Eigen::VectorXd values;  ///< E[Upsilon], one per point.

@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -333,8 +332,7 @@ class KernelInterpolator {
     matrix.diagonal().array() += settings_.noise_variance;
     auto factor = std::make_shared<const JitteredCholesky>(matrix, settings_.jitter);
     matrix.resize(0, 0);
-    std::vector<PointIndex> everyone(static_cast<std::size_t>(n));
-    std::iota(everyone.begin(), everyone.end(), PointIndex{0});
+    std::vector<PointIndex> everyone = detail::first_points(n);
     auto support = [&] {
       if constexpr (precomputed) {
         return detail::owned_inputs_t<I>(0, inputs.rows());

@@ -8,16 +8,73 @@
 #include <cstdint>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <utility>
 
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 #include "bpm/samplers/billiard/facet_search.hpp"
 
+/// \file
+/// Half spaces A x + b >= 0 as bounds of coordinates, the search for a point inside, and flights
+/// between bounds.
+
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
+
+/// Returns the planes of the coordinates y = (A (x - mean), x - mean) under N(mean, L L'): the
+/// first m have a lower bound and a row of products each, the last n neither. L is lower
+/// triangular, with zeros above. Cost: m n (m + 2 n) multiply-adds.
+[[nodiscard]] inline OrthantPlanes half_space_planes(const Eigen::MatrixXd& normals,
+                                                     const Eigen::MatrixXd& factor) {
+  const Eigen::Index m = normals.rows();
+  const Eigen::Index n = normals.cols();
+  OrthantPlanes planes(m + n, m, n);
+  const std::ptrdiff_t length = planes.latent_stride;
+  // Sums whose bits do not depend on the number of threads.
+  const auto products = [&](const RowMatrix<double>& a, const RowMatrix<double>& b, double* out,
+                            std::ptrdiff_t stride) {
+    row_products<ProductTerm, double>(row_pointers(a.data(), m, length).data(), m,
+                                      row_pointers(b.data(), b.rows(), length).data(), b.rows(),
+                                      length, out, stride);
+  };
+  RowMatrix<double> padded_normals = RowMatrix<double>::Zero(m, length);
+  padded_normals.leftCols(n) = normals;
+  RowMatrix<double> transposed = RowMatrix<double>::Zero(n, length);
+  transposed.leftCols(n) = factor.transpose();
+  products(padded_normals, transposed, planes.factor.data(), length);
+  planes.factor.bottomLeftCorner(n, n) = factor;
+  products(planes.factor, planes.factor, planes.rows.data(), planes.stride);
+  return planes;
+}
+
+/// Returns a point w with <row_i, w> + at_zero_i > 0 for all i by at least a millionth of the row's
+/// norm, or none if the search fails. Each pass projects onto the planes that are too close, one
+/// after the other (S. Agmon, "The relaxation method for linear inequalities", Canad. J. Math. 6,
+/// 1954). The margin is first a tenth of the norm, and ten times less after 200 passes without
+/// success. Cost of a pass: m n multiply-adds.
+[[nodiscard]] inline std::optional<Eigen::VectorXd> point_inside(
+    const Eigen::Ref<const RowMatrix<double>, 0, Eigen::OuterStride<>>& rows,
+    const Eigen::VectorXd& at_zero) {
+  const Eigen::VectorXd norms = rows.rowwise().norm();
+  Eigen::VectorXd w = Eigen::VectorXd::Zero(rows.cols());
+  for (double kept = 0.1; kept > 0.9e-6; kept *= 0.1) {
+    for (int pass = 0; pass < 200; ++pass) {
+      bool moved = false;
+      for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+        const double distance = (rows.row(i).dot(w) + at_zero[i]) / norms[i];
+        if (distance >= kept) continue;
+        w += (1.5 * kept - distance) / norms[i] * rows.row(i).transpose();
+        moved = true;
+      }
+      if (!moved) return w;
+    }
+  }
+  return std::nullopt;
+}
 
 /// Relative half width of the law of path lengths: longer or shorter paths forget less, and equal
 /// ones might not reach all of a law.
@@ -42,41 +99,20 @@ struct BoxArc {
   }
 };
 
-/// Bounds of the coordinates, in padded rows, with infinities in the padding.
-struct BoxBounds {
-  const double* lower;
-  const double* upper;
-};
-
 inline constexpr std::ptrdiff_t box_block = 4 * lane_count<double>;  ///< Coordinates moved at once.
 
 // Moves a block from `begin` to `end`, x <- a x + b v, v <- e v - f x + scale row, and returns
-// whether the arc that follows may reach a bound there. It needs no root: a coordinate r cos(s -
-// phase) that is above l at both ends of an arc of angle t, below half a turn, and below it in
-// between has l < 0 and its least value -r < l there, no farther than t / 2 from one end, where it
-// is at most -r cos(t / 2) < l cos(t / 2). So it stays above if both ends are above max(l, l cos(t
-// / 2)).
+// whether the arc that follows may reach a bound there. Bounds are in padded rows, with infinities
+// in the padding. It needs no root: a coordinate r cos(s - phase) that is above l at both ends of
+// an arc of angle t, below half a turn, and below it in between has l < 0 and its least value -r <
+// l there, no farther than t / 2 from one end, where it is at most -r cos(t / 2) < l cos(t / 2). So
+// it stays above if both ends are above max(l, l cos(t / 2)).
 #if defined(BPM_DETAIL_VECTOR_TYPES)
-
-/// Returns the least lane, by halving.
-template <int N>
-[[gnu::always_inline]] inline double least_lane(Lanes<double, N> v) {
-  if constexpr (N == 2) {
-    return v[0] < v[1] ? v[0] : v[1];
-  } else {
-    const auto halved = [&]<int... I>(std::integer_sequence<int, I...>) {
-      const Lanes<double, N / 2> a = __builtin_shufflevector(v, v, I...);
-      const Lanes<double, N / 2> b = __builtin_shufflevector(v, v, (I + N / 2)...);
-      return a < b ? a : b;
-    }(std::make_integer_sequence<int, N / 2>{});
-    return least_lane<N / 2>(halved);
-  }
-}
 
 template <bool both>
 [[gnu::always_inline]] BPM_DETAIL_FULL_WIDTH inline bool move_block(
-    double* x, double* v, const double* row, const BoxBounds& bounds, const FlightStep& step,
-    const BoxArc& arc, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    double* x, double* v, const double* row, const double* lower_bounds, const double* upper_bounds,
+    const FlightStep& step, const BoxArc& arc, std::ptrdiff_t begin, std::ptrdiff_t end) {
   using Vector = Lanes<double>;
   Vector worst{};
   for (std::ptrdiff_t i = begin; i < end; i += lane_count<double>) {
@@ -90,24 +126,24 @@ template <bool both>
     const auto take = [&](const Vector& distance) __attribute__((always_inline)) {
       worst = distance < worst ? distance : worst;
     };
-    const Vector lower = load_lanes(bounds.lower + i);
+    const Vector lower = load_lanes(lower_bounds + i);
     const Vector near = arc.slack * lower;
     take((here < there ? here : there) - (near > lower ? near : lower));
     if constexpr (both) {
-      const Vector upper = load_lanes(bounds.upper + i);
+      const Vector upper = load_lanes(upper_bounds + i);
       const Vector beneath = arc.slack * upper;
       take((beneath < upper ? beneath : upper) - (here > there ? here : there));
     }
   }
-  return least_lane<lane_count<double>>(worst) < 0;
+  return sum_lanes<double, lane_count<double>>(worst) < 0;  // No lane is positive.
 }
 
 #else
 
 template <bool both>
-inline bool move_block(double* x, double* v, const double* row, const BoxBounds& bounds,
-                       const FlightStep& step, const BoxArc& arc, std::ptrdiff_t begin,
-                       std::ptrdiff_t end) {
+inline bool move_block(double* x, double* v, const double* row, const double* lower_bounds,
+                       const double* upper_bounds, const FlightStep& step, const BoxArc& arc,
+                       std::ptrdiff_t begin, std::ptrdiff_t end) {
   bool met = false;
   for (std::ptrdiff_t i = begin; i < end; ++i) {
     const double here = step.a * x[i] + step.b * v[i];
@@ -115,8 +151,8 @@ inline bool move_block(double* x, double* v, const double* row, const BoxBounds&
     x[i] = here;
     v[i] = turned;
     const double there = arc.cosine * here + arc.sine * turned;
-    met = met || std::min(here, there) < std::max(bounds.lower[i], arc.slack * bounds.lower[i]) ||
-          std::max(here, there) > std::min(bounds.upper[i], arc.slack * bounds.upper[i]);
+    met = met || std::min(here, there) < std::max(lower_bounds[i], arc.slack * lower_bounds[i]) ||
+          std::max(here, there) > std::min(upper_bounds[i], arc.slack * upper_bounds[i]);
   }
   return met;
 }
@@ -155,7 +191,6 @@ class BoxBall {
 
   /// The position x, `stride` long, with zeros beyond the last point.
   [[nodiscard]] double* position() noexcept { return x_.data(); }
-  [[nodiscard]] const double* position() const noexcept { return x_.data(); }
 
   /// Flies one trajectory with a fresh velocity.
   void fly(const OrthantPlanes& planes) { both_ ? fly_in<true>(planes) : fly_in<false>(planes); }
@@ -205,10 +240,12 @@ class BoxBall {
       meet<both>(i, step.a * x_[i] + step.b * v_[i],
                  step.e * v_[i] - step.f * x_[i] + step.scale * row[i], arc);
     }
-    const BoxBounds bounds{lower_.data(), upper_.data()};
+    const double* const lower = lower_.data();
+    const double* const upper = upper_.data();
     for (std::ptrdiff_t begin = 0; begin < planes.stride; begin += box_block) {
       const std::ptrdiff_t end = std::min(begin + box_block, planes.stride);
-      if (move_block<both>(x_.data(), v_.data(), row, bounds, step, arc, begin, end)) [[unlikely]] {
+      if (move_block<both>(x_.data(), v_.data(), row, lower, upper, step, arc, begin, end))
+          [[unlikely]] {
         for (std::ptrdiff_t i = begin; i < end; ++i) meet<both>(i, x_[i], v_[i], arc);
       }
     }

@@ -219,9 +219,7 @@ class OrthantBall {
 
   /// The position, signed outputs d_i > 0, `stride` long with zeros beyond the last point.
   [[nodiscard]] double* position() noexcept { return d_.data(); }
-  [[nodiscard]] const double* position() const noexcept { return d_.data(); }
   [[nodiscard]] std::uint64_t bounces() const noexcept { return bounces_; }
-  [[nodiscard]] std::uint64_t repairs() const noexcept { return repairs_; }
 
   /// Discards prepared velocities, for use after the planes have changed.
   void forget_velocities() noexcept { velocities_.forget(); }
@@ -259,10 +257,8 @@ class OrthantBall {
   /// Moves the ball just before each plane that rounding has made it reach or cross.
   void keep_inside(const OrthantPlanes& planes) {
     for (std::ptrdiff_t i = 0; i < planes.points; ++i) {
-      if (!(d_[i] > 0)) [[unlikely]] {
+      if (!(d_[i] > 0)) [[unlikely]]
         d_[i] = 1e-15 * std::sqrt(planes.variance(i));
-        ++repairs_;
-      }
     }
   }
 
@@ -272,7 +268,6 @@ class OrthantBall {
   VelocityBlock velocities_;
   FlightClock clock_;
   std::uint64_t bounces_ = 0;
-  std::uint64_t repairs_ = 0;
 };
 
 }}}  // namespace bpm::detail

@@ -56,8 +56,8 @@ struct OrthantProbability {
                                            std::size_t known_stages = 0) const {
       const auto n = static_cast<std::size_t>(detail::padded<double>(points));
       // The path's three matrices, as many again during construction (and the factor of the given
-      // points), two per thread; draws of a pilot; the chains, of which there are about sqrt(n),
-      // two copies of each; two numbers per draw.
+      // points), two per thread; draws of a pilot; the chains, of which there are about sqrt(n);
+      // two numbers per draw.
       const auto stage_count =
           known_stages != 0 ? known_stages
                             : static_cast<std::size_t>(8 + 2 * std::sqrt(static_cast<double>(n)));

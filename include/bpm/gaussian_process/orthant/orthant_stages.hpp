@@ -210,43 +210,29 @@ class OrthantStages {
         return !(squares / static_cast<double>(count - 1) <= most_variance);
       });
     }
-    bounces_ += ball.bounces();
+    pilot_bounces_ = ball.bounces();
   }
 
   /// Makes draws at each stage until there are `count`. Each stage has its own stream, from `first`
-  /// on, so that the result does not depend on the threads. \throws Stopped; it keeps the draws of
-  /// earlier calls.
+  /// on, so that the result does not depend on the threads. \throws Stopped; the result is then
+  /// that of earlier calls, and no call may follow.
   void measure(std::size_t count, std::size_t burn_in, const RandomStreams& streams,
                std::uint64_t first, unsigned threads) {
     const auto total = static_cast<std::ptrdiff_t>(stages_.size());
-    const auto workers = static_cast<std::size_t>(std::min<std::ptrdiff_t>(threads, total));
-    while (planes_.size() < workers) {
-      planes_.emplace_back(path_.points());
-    }
-    const std::size_t before = draws_;
+    std::vector<OrthantPlanes> planes(std::min<std::size_t>(threads, stages_.size()),
+                                      OrthantPlanes(path_.points()));
     const bool fresh = balls_.empty();
     for (std::size_t k = 0; fresh && k < stages_.size(); ++k) {
-      balls_.emplace_back(planes_.front(), path_length_, streams.stream(first + k));
+      balls_.emplace_back(planes.front(), path_length_, streams.stream(first + k));
       std::copy(stages_[k].start.begin(), stages_[k].start.end(), balls_[k].position());
     }
-    std::vector<OrthantBall> balls = balls_;
-    try {
-      parallel_for(threads, total, [&](unsigned worker, std::ptrdiff_t i) {
-        // The last stages bounce most, so they run first.
-        const auto k = static_cast<std::size_t>(total - 1 - i);
-        measure_stage(k, count, fresh ? burn_in : 0, balls[k], planes_[worker]);
-      });
-    } catch (const Stopped&) {
-      for (OrthantStage& stage : stages_) {
-        stage.up.resize(std::min(before, stage.up.size()));
-        stage.down.resize(std::min(before, stage.down.size()));
-      }
-      throw;
-    }
-    for (std::size_t k = 0; k < stages_.size(); ++k) {
-      bounces_ += balls[k].bounces() - balls_[k].bounces();
-    }
-    balls_ = std::move(balls);
+    parallel_for(threads, total, [&](unsigned worker, std::ptrdiff_t i) {
+      // The last stages bounce most, so they run first.
+      const auto k = static_cast<std::size_t>(total - 1 - i);
+      measure_stage(k, count, fresh ? burn_in : 0, balls_[k], planes[worker]);
+    });
+    bounces_ = pilot_bounces_;
+    for (const OrthantBall& ball : balls_) bounces_ += ball.bounces();
     draws_ = count;
   }
 
@@ -334,11 +320,11 @@ class OrthantStages {
     }
   }
 
-  /// Returns +- log mean e^(|part| ratio), with the sign of `part`, and adds its influence values.
+  /// Returns +- log mean e^(|part| ratio) of the draws, with the sign of `part`, and adds its
+  /// influence values.
   static double add_log_mean(const std::vector<double>& ratios, double part,
                              Eigen::ArrayXd& influence) {
-    const Eigen::ArrayXd h =
-        std::abs(part) * Eigen::ArrayXd::Map(ratios.data(), std::ssize(ratios));
+    const Eigen::ArrayXd h = std::abs(part) * Eigen::ArrayXd::Map(ratios.data(), influence.size());
     const double largest = h.maxCoeff();
     const Eigen::ArrayXd weights = (h - largest).exp();
     const double sign = part > 0 ? 1 : -1;
@@ -364,8 +350,8 @@ class OrthantStages {
   const RunControl& control_;
   std::vector<OrthantStage> stages_;
   std::vector<OrthantBall> balls_;
-  std::vector<OrthantPlanes> planes_;
   std::size_t draws_ = 0;
+  std::uint64_t pilot_bounces_ = 0;
   std::uint64_t bounces_ = 0;
   std::uint64_t reported_ = 0;
   std::mutex mutex_;

@@ -17,7 +17,6 @@
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/gaussian_process/orthant/box_ball.hpp"
-#include "bpm/gaussian_process/orthant/half_spaces.hpp"
 #include "bpm/gaussian_process/orthant/orthant_planes.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
 #include "bpm/samplers/sampler.hpp"

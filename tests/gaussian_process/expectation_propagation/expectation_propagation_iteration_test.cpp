@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One sweep by blocks is one sweep point by point; factors and marginals are those of the sites.
-#include "bpm/gaussian_process/expectation_propagation/ep_iteration.hpp"
+#include "bpm/gaussian_process/expectation_propagation/expectation_propagation.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -64,18 +64,16 @@ TEST_CASE("EP: factor, mean, marginals and a second sweep from the covariance ma
     const Eigen::Map<const Eigen::VectorXd> s(cone.row(i), 150);
     precision += iteration.site(i).precision * s * s.transpose();
   }
-  const Eigen::MatrixXd lower = iteration.factor().triangularView<Eigen::Lower>();
+  const bpm::EpPosterior found = iteration.posterior();
+  const Eigen::MatrixXd lower = found.precision_factor.triangularView<Eigen::Lower>();
   CHECK((lower * lower.transpose() - precision).cwiseAbs().maxCoeff() <
         1e-12 * precision.cwiseAbs().maxCoeff());
-  Eigen::VectorXd means;
-  Eigen::VectorXd variances;
-  iteration.evaluate(means, variances);
   for (std::size_t i = 0; i < 150; ++i) {
     const auto k = static_cast<Eigen::Index>(i);
-    CHECK(means[i] == Approx(naive.mean[k]).epsilon(1e-9));
-    CHECK(variances[i] == Approx(naive.covariance(k, k)).epsilon(1e-9));
+    CHECK(found.outputs[i] == Approx(naive.mean[k]).epsilon(1e-9));
+    CHECK(found.variances[i] == Approx(naive.covariance(k, k)).epsilon(1e-9));
   }
-  CHECK(iteration.log_evidence() == Approx(naive.log_evidence()).epsilon(1e-10));
+  CHECK(found.log_evidence == Approx(naive.log_evidence()).epsilon(1e-10));
   iteration.invert();
   iteration.sweep(1.0);
   NaiveEp twice{signed_covariance(cone), 0.4};

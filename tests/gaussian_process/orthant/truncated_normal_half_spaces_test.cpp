@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Normal laws cut by half spaces against hazards, arcsines and rejection.
-#include "bpm/gaussian_process/orthant/half_spaces.hpp"
+#include "bpm/gaussian_process/orthant/truncated_normal.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
@@ -14,7 +14,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/normal.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/gaussian_process/orthant/truncated_normal.hpp"
+#include "bpm/gaussian_process/orthant/box_ball.hpp"
 #include "catch.hpp"
 #include "orthant_problems.hpp"
 
