@@ -539,7 +539,7 @@ TEST_CASE("an output of zero at a training point is an error", "[machine]") {
   std::vector<bpm::detail::DrawMean> means;
   means.emplace_back(4, false);
   means[0].set_centre({.coefficients = {0.5, 0, 0, -1}, .outputs = {2, 0, -1, -4}});
-  const bpm::detail::MeanNumbers numbers(problems, means, {});
+  const bpm::detail::MeanNumbers numbers(means, &problems, {});
   CHECK(numbers.training_errors == std::vector<std::size_t>{2});
   CHECK(numbers.support == std::vector<bpm::PointIndex>{0, 3});
   CHECK(numbers.mean_norms.at(0) == Approx(std::sqrt(5)));
@@ -563,7 +563,7 @@ TEST_CASE("of single draws those are kept that every subproblem has", "[machine]
                           .outputs = outputs});
     }
   }
-  const bpm::detail::MeanNumbers numbers(problems, means, {});
+  const bpm::detail::MeanNumbers numbers(means, &problems, {});
   CHECK(numbers.draw_numbers == std::vector<std::uint64_t>{0});
   CHECK(numbers.draw_weights == std::vector<double>{1, 1, 1});
   CHECK(numbers.draw_coefficients == Doubles::Identity(3, 3));
