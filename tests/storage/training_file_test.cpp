@@ -144,17 +144,22 @@ void for_each_sampler(const Use& use) {
   use("gibbs along inputs", along);
 }
 
-/// The bytes with another number in an array.
+/// The bytes with other numbers in an array, from `place` on.
 template <class T>
-Bytes with_first(Bytes bytes, const std::string& key, T first, std::size_t place = 0) {
+Bytes with_numbers(Bytes bytes, const std::string& key, const std::vector<T>& numbers,
+                   std::size_t place = 0) {
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), sizeof length);
   const auto header = nlohmann::json::parse(
       std::string(reinterpret_cast<const char*>(bytes.data()) + sizeof length, length));
   const std::size_t begin = header.at(key).at("data_offsets").at(0);
-  std::memcpy(bytes.data() + sizeof length + length + begin + place * sizeof first, &first,
-              sizeof first);
+  std::memcpy(bytes.data() + sizeof length + length + begin + place * sizeof(T), numbers.data(),
+              numbers.size() * sizeof(T));
   return resealed(std::move(bytes));
+}
+template <class T>
+Bytes with_first(Bytes bytes, const std::string& key, T first, std::size_t place = 0) {
+  return with_numbers(std::move(bytes), key, std::vector<T>{first}, place);
 }
 /// The bytes with another `key` of `__metadata__`.
 Bytes with_metadata(const Bytes& bytes, const char* key,
@@ -663,10 +668,9 @@ TEST_CASE("a chain outside its version space does not go on, a ball does from wh
     Bytes other = honest;
     const bpm::detail::TensorFile file(honest, "t");
     for (const std::string& key : keys) {
-      const auto numbers = file.list<double>("states.0.chains.0." + key);
-      for (std::size_t k = 0; k < numbers.size(); ++k) {
-        other = with_first(other, "states.0.chains.0." + key, factor * numbers[k], k);
-      }
+      auto numbers = file.list<double>("states.0.chains.0." + key);
+      for (double& number : numbers) number *= factor;
+      other = with_numbers(other, "states.0.chains.0." + key, numbers);
     }
     return message_of([&] {
       auto training = bpm::resume(machine, x, y, other, "t");
