@@ -114,6 +114,23 @@ if(NOT result EQUAL 0)
   message(SEND_ERROR "a machine with a given boundary asks for its search:\n${message}")
 endif()
 
+# A sampler of one's own that sees a cone, in a machine, without what makes the cone.
+string(REPLACE "machine/run_sampler.hpp" "machine/bayes_point_machine.hpp" own "${right}")
+expect_sentence(cone "#include \"bpm/kernels/vector_kernels.hpp\"
+${own}
+int fit(const bpm::RowMatrix<double>& inputs, const std::vector<int>& labels) {
+  const bpm::BayesPointMachine machine(bpm::Linear{}, OnCone{}, bpm::SoftBoundary::relative(1));
+  return machine.fit(inputs, labels).predict(inputs)[0];
+}\n"
+  "a machine with a sampler that sees a cone needs bpm/samplers/sample_version_space.hpp: include it" ALONE)
+
+# Pairs of classes of what has no draws.
+expect_sentence(pairs_of_posteriors "#include \"bpm/gaussian_process/expectation_propagation/machine.hpp\"
+#include \"bpm/kernels/vector_kernels.hpp\"
+#include \"bpm/machine/one_vs_one.hpp\"
+const bpm::OneVsOne machine(bpm::BayesPointMachine(bpm::Linear{}, bpm::ExpectationPropagation{}));\n"
+  "pairs of classes are fitted by draws, in one process")
+
 # Folds of what has no draws.
 expect_sentence(folds_of_expectation_propagation "#include \"bpm/gaussian_process/expectation_propagation/machine.hpp\"
 #include \"bpm/kernels/vector_kernels.hpp\"

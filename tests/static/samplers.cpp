@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A sampler of each kind, all declarations. tests/static/misspelt.cmake compiles it as it is, and
 // with one hook at a time spelt otherwise.
-#include "bpm/samplers/sample_version_space.hpp"
+#include "bpm/machine/run_sampler.hpp"
 
 struct OnKernelValues {
   static constexpr bpm::SamplerTraits traits{.computes_blocks = true, .has_trials = true};

@@ -19,7 +19,6 @@
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/samplers/sample_version_space.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/version_space.hpp"
 
@@ -27,6 +26,43 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 template <class Sampler>
 inline constexpr bool sees_cones = Sampler::traits.sees == SamplerTraits::Sees::cone;
+
+/// Fails to compile with a message that names the missing member of a sampler.
+template <class S, class V>
+constexpr void require_sampler() {
+  static_assert(std::copyable<S>, "a sampler must be a copyable value");
+  static_assert(HasTraits<S>, "a sampler needs static constexpr bpm::SamplerTraits traits");
+  static_assert(HasDraws<S>, "a sampler needs std::uint64_t draws");
+  static_assert(HasCheckSettings<S>, "a sampler needs void check_settings() const");
+  static_assert(HasWithDraws<S>, "a sampler S needs S with_draws(std::uint64_t) const");
+  static_assert(HasMemoryNeed<S>,
+                "a sampler needs bpm::MemoryNeed memory_need(const bpm::RunSize&) const");
+  if constexpr (HasTraits<S>) {
+    static_assert(TakesLabelNoiseIfTold<S>,
+                  "a sampler S that takes label noise needs S with_label_noise(double) const");
+    static_assert(
+        TrialsIfTold<S>,
+        "a sampler S with trials needs trial(std::uint64_t) const and void limit_as_trials()");
+    if constexpr (S::traits.sees == SamplerTraits::Sees::kernel_values) {
+      static_assert(std::convertible_to<decltype(S::draws), std::uint64_t>,
+                    "a sampler that sees kernel values needs std::uint64_t draws, a number");
+      static_assert(HasKernelSample<S, V>,
+                    "a sampler that sees kernel values needs bpm::SamplerReport sample(std::span<"
+                    "const V>, bpm::RandomStreams&, const bpm::RunControl&, sink) const");
+    } else {
+      static_assert(HasPlan<S>, "a sampler that sees a cone needs bpm::ConePlan plan() const");
+      static_assert(HasState<S>,
+                    "a sampler that sees a cone needs a type State, copyable and made empty");
+      static_assert(HasCentre<S>,
+                    "the State of a sampler that sees a cone needs bool empty() const and "
+                    "bpm::CentreOfMass centre() const");
+      static_assert(HasConeSample<S>,
+                    "a sampler that sees a cone needs bpm::SamplerReport sample(const bpm::Cone&, "
+                    "std::span<const double> start, bpm::RandomStreams&, const bpm::RunControl&, "
+                    "sink, State&) const");
+    }
+  }
+}
 
 /// State of a sampler between runs; empty for a sampler without one.
 template <class Sampler>
@@ -124,6 +160,13 @@ template <class Space>
   return errors;
 }
 
+/// `sample_version_space` of samplers that see a cone is there: their headers include it.
+template <class S, class Space>
+concept RunsOnCones = requires(const S& sampler, const Space& space, RandomStreams& streams,
+                               const RunControl& control, AnySink& sink, typename S::State& state) {
+  sample_version_space(sampler, space, streams, control, sink, state);
+};
+
 /// Adds the sampler's draws of every subproblem to the state's means and advances its streams. A
 /// sampler that sees cones runs one subproblem after the other, and calls the observer in each.
 template <class Sampler, class T>
@@ -160,6 +203,9 @@ template <class Sampler, class T>
     std::fill(state.streams.begin(), state.streams.end(), state.streams[0]);
     return report;
   } else {
+    static_assert(RunsOnCones<Sampler, Space>,
+                  "a machine with a sampler that sees a cone needs "
+                  "bpm/samplers/sample_version_space.hpp: include it, or bpm/bpm.hpp");
     SamplerReport report;
     report.converged = true;
     std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();

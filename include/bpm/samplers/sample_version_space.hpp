@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -17,47 +16,6 @@
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
-
-namespace detail {
-
-/// Fails to compile with a message that names the missing member of a sampler.
-template <class S, class V>
-constexpr void require_sampler() {
-  static_assert(std::copyable<S>, "a sampler must be a copyable value");
-  static_assert(HasTraits<S>, "a sampler needs static constexpr bpm::SamplerTraits traits");
-  static_assert(HasDraws<S>, "a sampler needs std::uint64_t draws");
-  static_assert(HasCheckSettings<S>, "a sampler needs void check_settings() const");
-  static_assert(HasWithDraws<S>, "a sampler S needs S with_draws(std::uint64_t) const");
-  static_assert(HasMemoryNeed<S>,
-                "a sampler needs bpm::MemoryNeed memory_need(const bpm::RunSize&) const");
-  if constexpr (HasTraits<S>) {
-    static_assert(TakesLabelNoiseIfTold<S>,
-                  "a sampler S that takes label noise needs S with_label_noise(double) const");
-    static_assert(
-        TrialsIfTold<S>,
-        "a sampler S with trials needs trial(std::uint64_t) const and void limit_as_trials()");
-    if constexpr (S::traits.sees == SamplerTraits::Sees::kernel_values) {
-      static_assert(std::convertible_to<decltype(S::draws), std::uint64_t>,
-                    "a sampler that sees kernel values needs std::uint64_t draws, a number");
-      static_assert(HasKernelSample<S, V>,
-                    "a sampler that sees kernel values needs bpm::SamplerReport sample(std::span<"
-                    "const V>, bpm::RandomStreams&, const bpm::RunControl&, sink) const");
-    } else {
-      static_assert(HasPlan<S>, "a sampler that sees a cone needs bpm::ConePlan plan() const");
-      static_assert(HasState<S>,
-                    "a sampler that sees a cone needs a type State, copyable and made empty");
-      static_assert(HasCentre<S>,
-                    "the State of a sampler that sees a cone needs bool empty() const and "
-                    "bpm::CentreOfMass centre() const");
-      static_assert(HasConeSample<S>,
-                    "a sampler that sees a cone needs bpm::SamplerReport sample(const bpm::Cone&, "
-                    "std::span<const double> start, bpm::RandomStreams&, const bpm::RunControl&, "
-                    "sink, State&) const");
-    }
-  }
-}
-
-}  // namespace detail
 
 /// Runs a sampler that receives a cone on one version space: checks the settings, factors the
 /// kernel matrix, makes products and a start by the plan, and continues from `state`. The observer

@@ -19,10 +19,11 @@
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/samplers/chains/chain_report.hpp"
-#include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
+
+class Cone;
 
 namespace detail {
 

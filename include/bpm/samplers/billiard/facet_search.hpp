@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/core/lanes.hpp"
 #include "bpm/core/errors.hpp"
+#include "bpm/core/lanes.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
