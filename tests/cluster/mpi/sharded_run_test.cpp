@@ -7,8 +7,8 @@
 
 namespace {
 
-using Inputs = bpm::detail::MistakenInputs<float>;
-constexpr std::ptrdiff_t depth = Inputs::depth;
+using Mistaken = bpm::detail::MistakenInputs<float>;
+constexpr std::ptrdiff_t depth = Mistaken::depth;
 
 /// Input n is (n, -n).
 bpm::RowMatrix<float> rows(std::ptrdiff_t first, std::ptrdiff_t count) {
@@ -19,8 +19,8 @@ bpm::RowMatrix<float> rows(std::ptrdiff_t first, std::ptrdiff_t count) {
   return inputs;
 }
 
-void check_blocks(const Inputs& inputs) {
-  for (const Inputs::Block& block : inputs.blocks()) {
+void check_blocks(const Mistaken& inputs) {
+  for (const Mistaken::Block& block : inputs.blocks()) {
     REQUIRE(block.prepared != nullptr);
     for (std::ptrdiff_t i = 0; i < block.count; ++i) {
       CHECK(block.inputs(i, 0) == static_cast<float>(block.first + i));
@@ -33,7 +33,7 @@ void check_blocks(const Inputs& inputs) {
 }  // namespace
 
 TEST_CASE("inputs of mistakes fill blocks in their order, and whole blocks are forgotten") {
-  Inputs inputs;
+  Mistaken inputs;
   const auto append = [&](std::ptrdiff_t first, std::ptrdiff_t count) {
     inputs.append(rows(first, count).data(), count, 2);
   };
