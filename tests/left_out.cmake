@@ -29,7 +29,7 @@ bpm_not_under_addresses(machine "the same fits and predictions, judged otherwise
   fit_warnings strategy bayes_point_machine_drawn_digits prediction_batches bayes_point_machine_votes_of_draws
   bayes_point_machine_precomputed_kernel bayes_point_machine_one_vs_rest)
 bpm_not_under_addresses(samplers "numbers judged at length: the tests of the chains run the same code"
-  gibbs/log_evidence chains/chain_state_tangent_directions)
+  gibbs/log_evidence chains/chain_state_random_directions)
 bpm_not_under_addresses(kernel_values "the same bits: instructions, not addresses" blocks_same_bits blocks_same_bits_inputs)
 bpm_not_under_addresses(gaussian_process "further kinds of inputs instantiate the same code"
   expectation_propagation/machine_inputs)
