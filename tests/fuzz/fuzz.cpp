@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -103,23 +104,23 @@ void check_finite(const Eigen::MatrixXd& values) {
 
 /// A model that was taken predicts finite numbers, or says why not; read in place, the same ones.
 void load_model(std::string_view text) {
-  const std::vector<std::byte> bytes = bytes_of(text);
+  const auto bytes = std::make_shared<const std::vector<std::byte>>(bytes_of(text));
   const auto look = [&](const auto& model) {
     ask_with_ones(model, [&]<class Inputs>(const Inputs& queries) {
       const Eigen::MatrixXd values = model.decision_values(queries);
       check_finite(values);
       if constexpr (bpm::DenseInputs<Inputs>) {
         using Mapped = bpm::Mapped<std::remove_cvref_t<decltype(model)>>;
-        const bpm::detail::TensorFile file(bytes, "the model");
+        const bpm::detail::TensorFile file(*bytes, "the model");
         try {
-          const auto mapped = bpm::detail::read_classifier<Mapped>(file, nullptr);
+          const auto mapped = bpm::detail::read_classifier<Mapped>(file, bytes);
           if (mapped.decision_values(queries) != values) __builtin_trap();
         } catch (const bpm::DataError&) {  // Arrays at odd places.
         }
       }
     });
   };
-  std::visit(look, bpm::load_any(bytes));
+  std::visit(look, bpm::load_any(*bytes));
 }
 
 void load_posterior(std::string_view text) {
