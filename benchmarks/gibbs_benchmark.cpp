@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "bpm/core/random.hpp"
-#include "bpm/samplers/gibbs/gibbs_chain.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "cone_data.hpp"
 #include "floor.hpp"
 
@@ -18,9 +18,9 @@ namespace {
 
 using bpm_benchmarks::ConeData;
 
-void gibbs_step(benchmark::State& state, bpm::detail::GibbsDirection directions, double noise) {
+void gibbs_step(benchmark::State& state, bpm::KernelGibbs::Direction directions, double noise) {
   const ConeData data(state.range(0), state.range(0) <= 100 ? 5 : 10);
-  bpm::detail::GibbsChainSettings settings;
+  bpm::KernelGibbs settings;
   settings.directions = directions;
   settings.label_noise = noise;
   settings.burn_in = 1;
@@ -36,7 +36,7 @@ void gibbs_step(benchmark::State& state, bpm::detail::GibbsDirection directions,
   const double vector = sizeof(double) * points;
   bpm_benchmarks::Floor floor;
   floor.stream(2 * vector, 2 * vector);
-  if (directions == bpm::detail::GibbsDirection::isotropic) {
+  if (directions == bpm::KernelGibbs::Direction::isotropic) {
     floor.operations(2 * points * static_cast<double>(data.cone.rank()),
                      bpm_benchmarks::Product::double_);
   } else {
@@ -45,19 +45,19 @@ void gibbs_step(benchmark::State& state, bpm::detail::GibbsDirection directions,
   report_floor(state, floor);
 }
 
-BENCHMARK_CAPTURE(gibbs_step, isotropic, bpm::detail::GibbsDirection::isotropic, 0.0)
+BENCHMARK_CAPTURE(gibbs_step, isotropic, bpm::KernelGibbs::Direction::isotropic, 0.0)
     ->Arg(60)
     ->Arg(400)
     ->Arg(2000);
-BENCHMARK_CAPTURE(gibbs_step, isotropic_noise, bpm::detail::GibbsDirection::isotropic, 0.05)
+BENCHMARK_CAPTURE(gibbs_step, isotropic_noise, bpm::KernelGibbs::Direction::isotropic, 0.05)
     ->Arg(60)
     ->Arg(400)
     ->Arg(2000);
-BENCHMARK_CAPTURE(gibbs_step, input, bpm::detail::GibbsDirection::input, 0.0)
+BENCHMARK_CAPTURE(gibbs_step, input, bpm::KernelGibbs::Direction::input, 0.0)
     ->Arg(60)
     ->Arg(400)
     ->Arg(2000);
-BENCHMARK_CAPTURE(gibbs_step, input_noise, bpm::detail::GibbsDirection::input, 0.05)
+BENCHMARK_CAPTURE(gibbs_step, input_noise, bpm::KernelGibbs::Direction::input, 0.05)
     ->Arg(60)
     ->Arg(400)
     ->Arg(2000);

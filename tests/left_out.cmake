@@ -12,13 +12,13 @@ bpm_under_threads(storage disk_file_mapped)
 bpm_under_threads(threads one_vs_rest)
 
 bpm_not_under_addresses(samplers "laws at length: the tests of the chains run the same code once"
-  gibbs/gibbs_chain_law gibbs/gibbs_chain_orthant billiard/geodesic_chain_mutants billiard/billiard_law
+  gibbs/kernel_gibbs_law gibbs/kernel_gibbs_orthant billiard/geodesic_chain_mutants billiard/billiard_law
   billiard/billiard_error chains/largest_margin_soft_boundary)
 bpm_not_under_addresses(samplers "settings and budgets: what they run is run by the samplers' own tests"
   chains/chain_run billiard/billiard_settings billiard/billiard_kernels
   perceptron/permuted_perceptron_options)
 bpm_not_under_addresses(samplers "single chains: billiard_test and kernel_gibbs_test run them"
-  billiard/geodesic_chain gibbs/gibbs_chain)
+  billiard/geodesic_chain gibbs/kernel_gibbs_chain)
 bpm_not_under_addresses(machine "further pairings of kernels, inputs and samplers instantiate the same code"
   bayes_point_machine_pairs_gaussian bayes_point_machine_pairs_linear bayes_point_machine_pairs_polynomial
   bayes_point_machine_pairs_precomputed bayes_point_machine_pairs_string bayes_point_machine_pairs_own

@@ -36,7 +36,7 @@ bpm_mutant(unweighted_arcs
           "double there = arc.length *" "double there ="
           "weight = arc.length *" "weight ="
   OF samplers/gibbs/gibbs_step.hpp GibbsCircle
-     samplers/gibbs/gibbs_chain.hpp GibbsChain)
+     samplers/gibbs/kernel_gibbs.hpp GibbsChain)
 
 # Steps along inputs draw a uniform angle to them.
 bpm_mutant(uniform_input_angle
@@ -45,7 +45,7 @@ bpm_mutant(uniform_input_angle
            const double across = std::sqrt(std::max(0.0, feature * feature - along * along));
            if (across > 1e-6 * feature) return step_on_circle(cone, {s, p, along, across});
            const double rho = chi_draw(cone.rank(), normal_, engine_);"
-  OF samplers/gibbs/gibbs_chain.hpp GibbsChain)
+  OF samplers/gibbs/kernel_gibbs.hpp GibbsChain)
 
 # --- Orthants and boxes --------------------------------------------------------------------------
 

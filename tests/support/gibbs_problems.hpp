@@ -12,7 +12,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/samplers/gibbs/gibbs_chain.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/version_space/cone.hpp"
 #include "bpm/version_space/version_space.hpp"
 
@@ -151,8 +151,7 @@ void next_draw(Chain& chain, const bpm::Cone& cone) {
 
 /// Of a chain, by 32 batches of `draws` each. The mean comes from its sums, the rest from draws.
 template <class Chain>
-WeightedMoments chain_moments(const bpm::Cone& cone,
-                              const bpm::detail::GibbsChainSettings& settings, int draws,
+WeightedMoments chain_moments(const bpm::Cone& cone, const bpm::KernelGibbs& settings, int draws,
                               std::uint64_t seed = 1) {
   constexpr int batches = 32;
   Chain chain(cone, settings, start_in(cone), bpm::RandomEngine(seed, 93));

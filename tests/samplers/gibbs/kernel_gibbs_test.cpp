@@ -23,7 +23,7 @@
 
 using namespace sampler_tests;
 using bpm::KernelGibbs;
-using bpm::detail::GibbsDirection;
+using GibbsDirection = bpm::KernelGibbs::Direction;
 using GramSpace = bpm::KernelVersionSpace<double>;
 
 static_assert(bpm::Sampler<KernelGibbs, GramSpace>);

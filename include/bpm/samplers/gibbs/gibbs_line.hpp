@@ -198,10 +198,13 @@ struct Extremes {
   return result;
 }
 
-// The law of a Gibbs step along a training feature s in the flat space: of w = rho b, the
-// component a = <w, s> / norm(s) is replaced. Outputs on the line are rho d_i + (x - a) p_i /
-// norm(s) where d are those of b and p those of s: functions take a as `at`, and rho norm(s) as
-// `scale`.
+// Steps along an input, of feature s, move in the flat space: w = rho b with rho of the chi law of
+// r degrees, independent of b, is a standard normal vector weighted by its errors. On the line w +
+// x s the component a = <w, s> / norm(s), which is replaced, is a standard normal number weighted
+// by errors: one truncated normal law (q = 0), or one piece between two planes each. rho is drawn
+// afresh for every step. The r pivots' features span R^r, so these lines reach everything. Outputs
+// on the line are rho d_i + (x - a) p_i / norm(s) where d are those of b and p those of s:
+// functions take a as `at`, and rho norm(s) as `scale`.
 
 /// A drawn place on the line and the mean of its law.
 struct LinePoint {

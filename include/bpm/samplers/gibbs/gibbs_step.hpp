@@ -23,9 +23,13 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-// The law of a Gibbs step on the circle b cos t + v sin t, v = (z - <z, b> b) / |z - <z, b> b|.
-// The outputs are d of b and p of z, so plane i sees d_i cos t + (p_i - <z, b> d_i) / across sin
-// t.
+// Isotropic steps draw a tangent direction v at the position b: v = (z - <z, b> b) / |z - <z, b>
+// b|. The circle b cos t + v sin t meets the m planes at 2 m angles, between which the number of
+// errors is constant; an arc is drawn by its length times (q / (1 - q))^errors, a point in it
+// uniformly. With q = 0 only the arc around b is left, and the extremes of nu_i / d_i are its ends.
+// Every point of a circle leads to it with the same density, so that given the circle b has the law
+// restricted to it, and a fresh draw from that restriction leaves the law as it is. The outputs are
+// d of b and p of z, so plane i sees d_i cos t + (p_i - <z, b> d_i) / across sin t.
 
 /// A point on the circle and the mean of its law, both as multiples of b and v.
 struct CirclePoint {
@@ -257,6 +261,16 @@ struct GibbsState {
     return z;
   }
 
+  /// The step where r = 1 and there is no direction: stays at x (q = 0), or draws one of the two
+  /// points of the sphere, x and -x, by their weights.
+  [[nodiscard]] GibbsMove draw_of_two(const GibbsPenalty& penalty, RandomEngine& engine) const {
+    if (hard) return {1, 0, 1, 0};
+    std::ptrdiff_t more = 0;  // Errors of -x minus errors of x.
+    for (const double value : d) more += (value > 0 ? 1 : 0) - (value < 0 ? 1 : 0);
+    const double stays = 1 / (1 + std::exp(-penalty.beta() * static_cast<double>(more)));
+    return {uniform_unit(engine) < stays ? 1.0 : -1.0, 0, 2 * stays - 1, 0};
+  }
+
   /// Computes the outputs of the place that `to` = draw() leads to, p the outputs of z; x is
   /// unchanged. In a hard state rounding may put a point from the very end of its interval outside:
   /// then another is drawn. Returns false, with d unchanged, if none is inside.
@@ -273,6 +287,14 @@ struct GibbsState {
     }
     ++repairs;
     return false;
+  }
+
+  /// Computes sum += of_x x + of_z z.
+  void add_to(std::vector<double>& sum, double of_x, double of_z, const double* z) const {
+    const std::ptrdiff_t length = std::ssize(sum);
+    const double* from = x.data();
+    double* to = sum.data();
+    for (std::ptrdiff_t k = 0; k < length; ++k) to[k] += of_x * from[k] + of_z * z[k];
   }
 
   /// Moves to the opposite point.

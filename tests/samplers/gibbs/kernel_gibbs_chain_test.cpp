@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the chain promises beside its law: bits, counts, messages, and sense in odd corners.
-#include "bpm/samplers/gibbs/gibbs_chain.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -14,9 +14,9 @@
 #include "gibbs_problems.hpp"
 
 using namespace sampler_tests;
+using bpm::KernelGibbs;
 using bpm::detail::GibbsChain;
-using bpm::detail::GibbsChainSettings;
-using bpm::detail::GibbsDirection;
+using GibbsDirection = bpm::KernelGibbs::Direction;
 
 static_assert(std::copyable<GibbsChain>);
 
@@ -104,8 +104,8 @@ TEST_CASE("Gibbs chain: slices and copies change no bit") {
   const GibbsDirection directions = GENERATE(GibbsDirection::isotropic, GibbsDirection::input);
   CAPTURE(noise, directions == GibbsDirection::input);
   const bpm::Cone cone = random_cone(12, 6, 3, true);
-  const GibbsChainSettings settings{
-      .label_noise = noise, .directions = directions, .steps_per_draw = 37, .burn_in = 101};
+  const KernelGibbs settings{
+      .steps_per_draw = 37, .label_noise = noise, .directions = directions, .burn_in = 101};
   GibbsChain whole(cone, settings, start_in(cone), bpm::RandomEngine(1));
   GibbsChain sliced = whole;
   CHECK(whole.burn_in(cone, 1'000'000));
@@ -172,7 +172,7 @@ TEST_CASE("Gibbs chain: never outside version space, norm 1") {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const auto m = static_cast<std::ptrdiff_t>(1 + seed % 40);
     const bpm::Cone cone = random_cone(m, 1 + static_cast<std::ptrdiff_t>(seed % 9), seed, true);
-    GibbsChain chain(cone, {.directions = directions, .steps_per_draw = 9, .burn_in = 3},
+    GibbsChain chain(cone, {.steps_per_draw = 9, .directions = directions, .burn_in = 3},
                      start_in(cone), bpm::RandomEngine(seed));
     for (int draw = 0; draw < 10; ++draw) {
       next_draw(chain, cone);
@@ -219,10 +219,10 @@ TEST_CASE("Gibbs chain: one dimension has two points") {
   const bpm::Cone cone = cone_of(kernel, {1, 1, -1, 1, -1});
   REQUIRE(cone.rank() == 1);
   GibbsChain chain(cone,
-                   {.label_noise = noise,
+                   {.steps_per_draw = 20'000,
+                    .label_noise = noise,
                     .directions = directions,
-                    .rao_blackwell = rao_blackwell,
-                    .steps_per_draw = 20'000},
+                    .rao_blackwell = rao_blackwell},
                    std::vector<double>{1.0}, bpm::RandomEngine(4));
   next_draw(chain, cone);
   const double right = 1 / (1 + noise / (1 - noise));  // One error fewer.
@@ -256,7 +256,7 @@ TEST_CASE("Gibbs chain: contradictions and points without features are what nois
   const GibbsDirection directions = GENERATE(GibbsDirection::isotropic, GibbsDirection::input);
   CAPTURE(noise, directions == GibbsDirection::input);
   const bpm::Cone cone = cone_of(inputs * inputs.transpose(), {1, -1, 1, 1, 1});
-  GibbsChain chain(cone, {.label_noise = noise, .directions = directions, .steps_per_draw = 5'000},
+  GibbsChain chain(cone, {.steps_per_draw = 5'000, .label_noise = noise, .directions = directions},
                    start_in(cone), bpm::RandomEngine(4));
   next_draw(chain, cone);
   CHECK(is_finite(sum_of(chain, cone)));

@@ -7,8 +7,8 @@
 #include <numbers>
 #include <vector>
 
-#include "bpm/samplers/gibbs/gibbs_chain.hpp"
 #include "bpm/samplers/gibbs/gibbs_line.hpp"
+#include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "catch.hpp"
 #include "gibbs_problems.hpp"
 #include "mutants/uniform_input_angle.hpp"
@@ -16,7 +16,7 @@
 
 using namespace sampler_tests;
 using bpm::detail::GibbsChain;
-using bpm::detail::GibbsDirection;
+using GibbsDirection = bpm::KernelGibbs::Direction;
 
 namespace {
 
@@ -81,7 +81,7 @@ template <class Chain>
 Orthant sampled(std::ptrdiff_t n, GibbsDirection directions, std::uint64_t steps, int draws) {
   const bpm::Cone cone = orthant_cone(n);
   const std::vector<double> start(static_cast<std::size_t>(n), 1.0);
-  Chain chain(cone, {.directions = directions, .steps_per_draw = steps}, start,
+  Chain chain(cone, {.steps_per_draw = steps, .directions = directions}, start,
               bpm::RandomEngine(3, 94));
   Average largest(draws / 40);
   Average product(draws / 40);
@@ -175,7 +175,7 @@ TEST_CASE("Gibbs on an orthant: a coordinate of the draws has the law of |z_1| /
   const GibbsDirection directions = GENERATE(GibbsDirection::isotropic, GibbsDirection::input);
   CAPTURE(directions == GibbsDirection::input);
   const bpm::Cone cone = orthant_cone(4);
-  GibbsChain chain(cone, {.directions = directions, .steps_per_draw = 100},
+  GibbsChain chain(cone, {.steps_per_draw = 100, .directions = directions},
                    std::vector<double>(4, 0.5), bpm::RandomEngine(6, 97));
   std::vector<double> sample;
   double above = 0;
