@@ -5,7 +5,7 @@
 bpm_under_threads(core progress_thread_pool progress_parallel progress)
 bpm_under_threads(samplers perceptron/perceptron_runs perceptron/permuted_perceptron
                   perceptron/permuted_perceptron_control perceptron/permuted_perceptron_options
-                  perceptron/windowed_perceptron billiard/billiard)
+                  perceptron/perceptron_passes_windows billiard/billiard)
 bpm_under_threads(gaussian_process ensembles/posterior_ensemble_labels ensembles/posterior_ensemble
                   orthant/orthant_probability)
 bpm_under_threads(storage disk_file_mapped)

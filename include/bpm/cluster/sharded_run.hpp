@@ -26,8 +26,8 @@
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/samplers/perceptron/perceptron_passes.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
-#include "bpm/samplers/perceptron/windowed_perceptron.hpp"
 #include "bpm/version_space/version_space.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {

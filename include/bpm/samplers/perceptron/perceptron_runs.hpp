@@ -21,9 +21,8 @@
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
+#include "bpm/samplers/perceptron/perceptron_passes.hpp"
 #include "bpm/samplers/perceptron/perceptron_state.hpp"
-#include "bpm/samplers/perceptron/row_perceptron.hpp"
-#include "bpm/samplers/perceptron/windowed_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/version_space.hpp"
 
@@ -246,7 +245,7 @@ class PerceptronRuns {
             return proceed(threads.worker, n, static_cast<double>(pass) + part);
           });
         },
-        [&](std::size_t c) { perceptron.note(c); });
+        [&](std::size_t c) { state.note(c, spaces_[c]); });
   }
 
   [[nodiscard]] std::uint64_t number_of(std::uint64_t n) const { return streams_.next + n * step_; }

@@ -101,6 +101,53 @@ struct MistakeUpdate {
   std::int32_t scale = 0;
 };
 
+/// Points at which some problem made a mistake, in order and numbered from the start of a run,
+/// until every window has seen them.
+class MistakeList {
+ public:
+  [[nodiscard]] std::int64_t end() const { return first_ + std::ssize(entries_); }
+  [[nodiscard]] PointIndex operator[](std::int64_t number) const {
+    return entries_[number - first_].mistake;
+  }
+  [[nodiscard]] std::span<const MistakeUpdate> updates(std::int64_t number) const {
+    const std::size_t begin = updates_end(number - 1);
+    return std::span(updates_).subspan(begin - forgotten_, updates_end(number) - begin);
+  }
+
+  void add(PointIndex mistake) { entries_.push_back({mistake, forgotten_ + updates_.size()}); }
+  /// Adds an update to the mistake added last.
+  void add_update(MistakeUpdate update) {
+    updates_.push_back(update);
+    ++entries_.back().updates_end;
+  }
+
+  /// Forgets mistakes below `number`.
+  void forget(std::int64_t number) {
+    if (number <= first_) return;
+    const std::size_t updates = updates_end(number - 1);
+    updates_.erase(updates_.begin(),
+                   updates_.begin() + static_cast<std::ptrdiff_t>(updates - forgotten_));
+    entries_.erase(entries_.begin(), entries_.begin() + (number - first_));
+    forgotten_ = updates;
+    first_ = number;
+  }
+
+ private:
+  struct Entry {
+    PointIndex mistake;
+    std::size_t updates_end;  ///< End of its updates, numbered from the start of the run.
+  };
+
+  [[nodiscard]] std::size_t updates_end(std::int64_t number) const {
+    return number < first_ ? forgotten_ : entries_[number - first_].updates_end;
+  }
+
+  std::vector<Entry> entries_;
+  std::vector<MistakeUpdate> updates_;
+  std::int64_t first_ = 0;
+  std::size_t forgotten_ = 0;  ///< Number of updates of forgotten mistakes.
+};
+
 /// C perceptrons in step on one permutation: the state that all implementations share. `outputs`
 /// and `counts` are C x m; a column is a position in `order` if `by_position`, else a point. A
 /// problem is done after its proof pass: one over all points without a mistake. Each problem holds
@@ -157,6 +204,17 @@ struct PerceptronState {
       if (all_done) return PerceptronOutcome::consistent;
       if (out_of_passes) return PerceptronOutcome::out_of_passes;
     }
+  }
+
+  /// Calls visit(p) for every position p; returns false if `go_on(part of the pass)` does, which is
+  /// asked now and then.
+  template <class GoOn, class Visit>
+  bool visit_all(GoOn&& go_on, Visit&& visit) const {
+    for (std::ptrdiff_t p = 0; p < size; ++p) {
+      if (p % 4096 == 0 && !go_on(static_cast<double>(p) / static_cast<double>(size))) return false;
+      visit(p);
+    }
+    return true;
   }
 
   /// Returns the problem with the most mistakes among those that are not done (there must be one).

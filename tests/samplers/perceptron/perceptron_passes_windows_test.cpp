@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Windowed evaluation by any number of threads, with and without prepared columns, and rows of
 // pairs: always the bits of whole rows.
-#include "bpm/samplers/perceptron/windowed_perceptron.hpp"
+#include "bpm/samplers/perceptron/perceptron_passes.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Perceptrons that keep w: on integers the bits of those by kernel values, elsewhere the same
 // mistakes and outputs to rounding.
-#include "bpm/samplers/perceptron/row_perceptron.hpp"
+#include "bpm/samplers/perceptron/perceptron_passes.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
