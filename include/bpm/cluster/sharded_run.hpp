@@ -391,7 +391,7 @@ class ShardedRun {
   MistakenInputs<T> mistaken_inputs_;
   std::vector<Workspace> workspaces_;
   std::vector<PointIndex> rows_ = first_points(MistakenInputs<T>::depth);  ///< Of any block.
-  typename WindowedPerceptron<Scalar>::Workspace visiting_;
+  PassWorkspace<Scalar> visiting_;
   PlainError error_;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bpm/core/points.hpp"
+#include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernel_values/linear_rows.hpp"
@@ -21,6 +22,24 @@
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
+/// Scratch memory of a thread.
+template <class T>
+struct PassWorkspace {
+  BlockScratch<T> scratch;
+  Buffer<T> values;               ///< A row, or a block, of kernel values.
+  std::vector<PointIndex> asked;  ///< Points of a block's mistakes.
+};
+
+/// Threads of a pass: this one, which is `worker`, and those of the pool that are idle.
+template <class T>
+struct PassThreads {
+  std::span<PassWorkspace<T>> workspaces;  ///< Of every thread.
+  unsigned worker;
+  ThreadPool& pool;
+
+  [[nodiscard]] PassWorkspace<T>& own() const { return workspaces[worker]; }
+};
+
 /// Perceptrons on whole kernel rows: a mistake costs one row and an axpy of length m. Rows that are
 /// not in memory are computed at mistakes, by all idle threads, and cached if there is memory.
 /// Columns of the state are points.
@@ -28,12 +47,6 @@ template <class T>
 class RowPerceptron {
  public:
   using Space = KernelVersionSpace<T>;
-
-  /// Scratch memory of a thread.
-  struct Workspace {
-    BlockScratch<T> scratch;
-    Buffer<T> row;
-  };
 
   explicit RowPerceptron(std::span<const Space> spaces)
       : spaces_(spaces), state_(spaces[0].size(), spaces.size(), false) {
@@ -47,12 +60,12 @@ class RowPerceptron {
 
   /// Visits every point once; returns false if `go_on(part of the pass)` does.
   template <class GoOn>
-  bool pass(double margin, const PassThreads<Workspace>& threads, GoOn&& go_on) {
+  bool pass(double margin, const PassThreads<T>& threads, GoOn&& go_on) {
     return state_.visit_all(go_on, [&](std::ptrdiff_t p) { visit(p, margin, threads); });
   }
 
  private:
-  void visit(std::ptrdiff_t p, double margin, const PassThreads<Workspace>& threads) {
+  void visit(std::ptrdiff_t p, double margin, const PassThreads<T>& threads) {
     const PointIndex i = state_.order[p];
     const auto mistaken = [&](std::size_t c) {
       return !state_.problems[c].done && p < state_.seen_by(c) &&
@@ -74,17 +87,16 @@ class RowPerceptron {
   }
 
   /// Returns the values of row i: in memory, cached (`kept`), or computed now.
-  [[nodiscard]] const T* row_of(PointIndex i, const PassThreads<Workspace>& threads,
-                                BorrowedRow<T>& kept) {
+  [[nodiscard]] const T* row_of(PointIndex i, const PassThreads<T>& threads, BorrowedRow<T>& kept) {
     const Gram<T>& gram = spaces_[0].gram();
-    Workspace& own = threads.own();
+    PassWorkspace<T>& own = threads.own();
     if (gram.rows_in_memory()) return gram.row(i, own.scratch).data();
     const std::span<const PointIndex> point(&i, 1);
     if (kept.read() != nullptr) return kept.read();
     T* values = kept.write();
     if (values == nullptr) {
-      own.row.reserve_discarding(state_.size);
-      values = own.row.data();
+      own.values.reserve_discarding(state_.size);
+      values = own.values.data();
     }
     constexpr std::ptrdiff_t width = 256;
     const auto compute = [&](unsigned helper, std::ptrdiff_t part) {
@@ -124,13 +136,6 @@ class WindowedPerceptron {
  public:
   using Space = KernelVersionSpace<T>;
 
-  /// Scratch memory of a thread.
-  struct Workspace {
-    BlockScratch<T> scratch;
-    Buffer<T> values;
-    std::vector<PointIndex> asked;  ///< Points of a block's mistakes.
-  };
-
   /// Points per window: few enough that the windows' inputs fit the second-level cache, and that
   /// the rows inside the window, which are computed one at a time, are a small part of the whole.
   static constexpr std::ptrdiff_t window = 256;
@@ -166,7 +171,7 @@ class WindowedPerceptron {
 
   /// Visits every point once; returns false if `go_on(part of the pass)` does.
   template <class GoOn>
-  bool pass(double margin, const PassThreads<Workspace>& threads, GoOn&& go_on) {
+  bool pass(double margin, const PassThreads<T>& threads, GoOn&& go_on) {
     // Windows are visited in turn: the first lacks the most mistakes.
     mistakes_.forget(applied_[0]);
     const auto& [workspaces, worker, pool] = threads;
@@ -202,7 +207,7 @@ class WindowedPerceptron {
   };
 
   /// Computes the kernel values of `rows` and a window's points, row by row, in `workspace.values`.
-  void compute(std::span<const PointIndex> rows, Window& to, Workspace& workspace) const {
+  void compute(std::span<const PointIndex> rows, Window& to, PassWorkspace<T>& workspace) const {
     const auto width = std::ssize(to.points);
     if (!std::exchange(to.ready, true)) gram_.prepare(to.points, to.columns);
     gram_.block(rows, to.columns, 0, width, workspace.values.data(), width, workspace.scratch);
@@ -224,7 +229,7 @@ class WindowedPerceptron {
   }
 
   /// Adds the mistakes made since the last visit to window b to its outputs.
-  void catch_up(std::ptrdiff_t b, Window& to, Workspace& workspace) {
+  void catch_up(std::ptrdiff_t b, Window& to, PassWorkspace<T>& workspace) {
     const auto width = std::ssize(to.points);
     workspace.values.reserve_discarding(window * depth);
     for (std::int64_t begin = applied_[b]; begin < mistakes_.end(); begin += depth) {
@@ -258,7 +263,7 @@ class WindowedPerceptron {
     return from;
   }
 
-  void visit(std::ptrdiff_t b, Window& to, double margin, Workspace& workspace) {
+  void visit(std::ptrdiff_t b, Window& to, double margin, PassWorkspace<T>& workspace) {
     const auto width = std::ssize(to.points);
     const std::ptrdiff_t begin = b * window;
     const std::ptrdiff_t end = begin + width;
@@ -313,11 +318,6 @@ class LinearPerceptron {
   using Space = KernelVersionSpace<T>;
 
  public:
-  /// Scratch memory of a thread.
-  struct Workspace {
-    BlockScratch<T> scratch;  ///< Unused: nothing is evaluated.
-  };
-
   /// The kernel values must have linear inputs: see `Gram::linear_inputs`.
   explicit LinearPerceptron(std::span<const Space> spaces)
       : spaces_(spaces),
@@ -333,7 +333,7 @@ class LinearPerceptron {
 
   /// Visits every point once; returns false if `go_on(part of the pass)` does.
   template <class GoOn>
-  bool pass(double margin, const PassThreads<Workspace>& /*threads*/, GoOn&& go_on) {
+  bool pass(double margin, const PassThreads<T>& /*threads*/, GoOn&& go_on) {
     find_active(0);
     const bool whole = state_.visit_all(go_on, [&](std::ptrdiff_t p) {
       if (p == state_.size - state_.left_out) find_active(p);

@@ -180,7 +180,7 @@ class PerceptronRuns {
  private:
   template <class Perceptron>
   void run_by(const Receive& receive) {
-    std::vector<typename Perceptron::Workspace> workspaces(threads_);
+    std::vector<PassWorkspace<T>> workspaces(threads_);
     // The first threads make draws; the others help, and so do those without a draw left.
     parallel_for(threads_, threads_, [&](unsigned worker, std::ptrdiff_t role) {
       if (role < at_once_) {
@@ -198,7 +198,7 @@ class PerceptronRuns {
   }
 
   template <class Perceptron>
-  void work(const PassThreads<typename Perceptron::Workspace>& threads, const Receive& receive) {
+  void work(const PassThreads<T>& threads, const Receive& receive) {
     std::optional<Perceptron> perceptron;
     std::uint64_t n = 0;
     while (delivery_.take(n)) {
@@ -231,7 +231,7 @@ class PerceptronRuns {
   /// Makes passes in draw n's order until one has no mistake.
   template <class Perceptron>
   PerceptronOutcome make_draw(std::uint64_t n, Perceptron& perceptron,
-                              const PassThreads<typename Perceptron::Workspace>& threads) {
+                              const PassThreads<T>& threads) {
     const std::uint64_t number = number_of(n);
     PerceptronState& state = perceptron.state();
     RandomEngine engine = streams_.stream(number);

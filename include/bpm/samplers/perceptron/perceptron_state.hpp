@@ -12,7 +12,6 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/points.hpp"
-#include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -43,16 +42,6 @@ inline constexpr unsigned results_ahead = 2;
   if (limit != 0) most = std::min<std::uint64_t>(most, limit);
   return static_cast<unsigned>(most);
 }
-
-/// Threads of a pass: this one, which is `worker`, and those of the pool that are idle.
-template <class Workspace>
-struct PassThreads {
-  std::span<Workspace> workspaces;  ///< Scratch memory of every thread.
-  unsigned worker;
-  ThreadPool& pool;
-
-  [[nodiscard]] Workspace& own() const { return workspaces[worker]; }
-};
 
 enum class PerceptronOutcome { consistent, stopped, out_of_passes };
 
