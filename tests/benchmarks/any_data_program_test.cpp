@@ -9,6 +9,8 @@
 #include "catch.hpp"
 #include "program_test.hpp"
 
+namespace any_data_program {
+
 using namespace examples_test;
 
 namespace {
@@ -153,3 +155,5 @@ TEST_CASE("any_data: what is refused", "[benchmarks]") {
   check_refused(program, 1, {"--datasets", "heart"}, "BPM_DATA_DIR");
   check_refused(program, 1, {"--files", alone.path("none.csv")}, "none.csv");
 }
+
+}  // namespace any_data_program

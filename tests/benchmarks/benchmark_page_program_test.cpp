@@ -8,6 +8,8 @@
 #include "catch.hpp"
 #include "program_test.hpp"
 
+namespace benchmark_page_program {
+
 using namespace examples_test;
 
 namespace {
@@ -94,3 +96,5 @@ TEST_CASE("benchmark_page: help shows two examples", "[benchmarks]") {
   CHECK(help.wait() == 0);
   CHECK_THAT(help.out(), ContainsSubstring("benchmark_page run.json --compare old.json"));
 }
+
+}  // namespace benchmark_page_program

@@ -7,6 +7,8 @@
 #include "page/run.hpp"
 #include "program_test.hpp"
 
+namespace bpm_benchmarks_program {
+
 using namespace examples_test;
 
 namespace {
@@ -71,3 +73,5 @@ TEST_CASE("bpm_benchmarks: an unknown flag is refused", "[benchmarks]") {
   CHECK(child.wait() == 1);
   CHECK_THAT(child.errors(), ContainsSubstring("--benchmark_colour"));
 }
+
+}  // namespace bpm_benchmarks_program

@@ -8,6 +8,8 @@
 #include "catch.hpp"
 #include "program_test.hpp"
 
+namespace peers_program {
+
 using namespace examples_test;
 
 namespace {
@@ -223,3 +225,5 @@ TEST_CASE("peers: what it cannot do is refused", "[benchmarks]") {
   CHECK(help.wait() == 0);
   CHECK_THAT(help.out(), ContainsSubstring("peers --train 3000 --test 1000"));
 }
+
+}  // namespace peers_program

@@ -5,6 +5,8 @@
 #include "catch.hpp"
 #include "program_test.hpp"
 
+namespace truncated_normals_program {
+
 using namespace examples_test;
 
 namespace {
@@ -43,3 +45,5 @@ TEST_CASE("truncated_normals: digits, and what is refused", "[benchmarks]") {
   check_refused(program, 2, {"--draws", "63"}, "'63' is no whole number from 64 to 1000000000");
   check_refused(program, 2, {"--seconds", "0"}, "'0' is no number from 0.01 to 100000");
 }
+
+}  // namespace truncated_normals_program

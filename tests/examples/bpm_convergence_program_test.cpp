@@ -11,6 +11,8 @@
 #include "common/plot.hpp"
 #include "temporary_folder.hpp"
 
+namespace bpm_convergence_program {
+
 using bpm_examples::Json;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
@@ -122,3 +124,5 @@ TEST_CASE("bpm_convergence: a wrong command line, and help", "[examples]") {
   CHECK_THAT(help.out, ContainsSubstring("bpm_convergence --tables 1,3 --bounces 5000\n"));
   CHECK_THAT(help.out, ContainsSubstring("bpm_convergence --json a.json --plot a.svg"));
 }
+
+}  // namespace bpm_convergence_program

@@ -11,6 +11,8 @@
 #include "certified_risk/calibration.hpp"
 #include "program_test.hpp"
 
+namespace certified_risk_program {
+
 using namespace examples_test;
 using bpm_examples::Population;
 
@@ -114,3 +116,5 @@ TEST_CASE("certified_risk: what is refused", "[examples]") {
   check_refused(program, 2, {"--samples", "0"}, "--samples");
   check_refused(program, 2, {"--size", "x"}, "--size");
 }
+
+}  // namespace certified_risk_program

@@ -22,6 +22,8 @@
 #include "catch.hpp"
 #include "program_test.hpp"
 
+namespace command_line_program {
+
 using namespace examples_test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
@@ -2441,3 +2443,5 @@ TEST_CASE("bpm: ignored columns may be left out of a file without names, or the 
              ContainsSubstring("short.csv: has the columns of training without those ignored: the "
                                "label is in column 1\n"));
 }
+
+}  // namespace command_line_program

@@ -12,6 +12,8 @@
 #include "common/plot.hpp"
 #include "temporary_folder.hpp"
 
+namespace decision_boundary_program {
+
 using bpm_examples::Json;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
@@ -136,3 +138,5 @@ TEST_CASE("decision_boundary: a wrong command line, and help", "[examples]") {
   CHECK_THAT(help.out, ContainsSubstring("decision_boundary --plot boundary.svg --plot-sphere"));
   CHECK_THAT(help.out, ContainsSubstring("decision_boundary --train 200 --seed 3 --json a.json"));
 }
+
+}  // namespace decision_boundary_program

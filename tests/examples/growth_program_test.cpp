@@ -8,6 +8,8 @@
 #include "growth/report.hpp"
 #include "program_test.hpp"
 
+namespace growth_program {
+
 using namespace examples_test;
 
 namespace {
@@ -65,3 +67,5 @@ TEST_CASE("growth: what cannot be done is refused", "[examples]") {
   check_refused(program, 1, {"--sizes", "200", "--quiet", "--memory", "1000"},
                 "memory is 1000 bytes");
 }
+
+}  // namespace growth_program

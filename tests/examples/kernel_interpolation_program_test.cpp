@@ -12,6 +12,8 @@
 #include "catch.hpp"
 #include "program_test.hpp"
 
+namespace kernel_interpolation_program {
+
 using namespace examples_test;
 
 namespace {
@@ -145,3 +147,5 @@ TEST_CASE("kernel_interpolation: a wrong command line ends with status 2", "[exa
   CHECK(help.wait() == 0);
   CHECK_THAT(help.out(), ContainsSubstring("kernel_interpolation --sizes"));
 }
+
+}  // namespace kernel_interpolation_program

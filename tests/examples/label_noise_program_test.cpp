@@ -6,6 +6,8 @@
 #include "catch.hpp"
 #include "program_test.hpp"
 
+namespace label_noise_program {
+
 using namespace examples_test;
 
 namespace {
@@ -72,3 +74,5 @@ TEST_CASE("label_noise: a wrong command line ends with status 2", "[examples]") 
   CHECK(help.wait() == 0);
   CHECK_THAT(help.out(), ContainsSubstring("label_noise --plot"));
 }
+
+}  // namespace label_noise_program

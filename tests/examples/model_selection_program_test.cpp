@@ -6,6 +6,8 @@
 #include "catch.hpp"
 #include "program_test.hpp"
 
+namespace model_selection_program {
+
 using namespace examples_test;
 
 namespace {
@@ -56,3 +58,5 @@ TEST_CASE("model_selection: a wrong command line ends with status 2", "[examples
   CHECK(help.wait() == 0);
   CHECK_THAT(help.out(), ContainsSubstring("model_selection --plot"));
 }
+
+}  // namespace model_selection_program

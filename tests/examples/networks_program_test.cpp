@@ -11,6 +11,8 @@
 #include "catch.hpp"
 #include "program_test.hpp"
 
+namespace networks_program {
+
 using namespace examples_test;
 
 namespace {
@@ -129,3 +131,5 @@ TEST_CASE("networks: Ctrl-C ends a run in good order", "[examples]") {
   CHECK_THAT(child.errors(), ContainsSubstring("nothing was written"));
   CHECK_FALSE(std::filesystem::exists(alone.path("a.json")));
 }
+
+}  // namespace networks_program

@@ -12,6 +12,8 @@
 #include "data.hpp"
 #include "temporary_folder.hpp"
 
+namespace robust_bpm_program {
+
 using bpm_examples::Json;
 using Catch::Matchers::ContainsSubstring;
 using examples_test::ChildProcess;
@@ -149,3 +151,5 @@ TEST_CASE("robust_bpm: thyroid, two splits", "[examples]") {
   CHECK(table[0]["bounces"] >= 100'000);
   CHECK(table[0]["centre_standard_error"] < 0.05);
 }
+
+}  // namespace robust_bpm_program

@@ -8,6 +8,8 @@
 #include "catch.hpp"
 #include "program_test.hpp"
 
+namespace sampler_accuracy_program {
+
 using namespace examples_test;
 
 namespace {
@@ -98,3 +100,5 @@ TEST_CASE("sampler_accuracy: cones that are not there or broken are named", "[ex
   CHECK(help.wait() == 0);
   CHECK_THAT(help.out(), ContainsSubstring("sampler_accuracy --seeds 5"));
 }
+
+}  // namespace sampler_accuracy_program

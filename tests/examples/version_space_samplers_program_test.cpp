@@ -8,6 +8,8 @@
 #include "catch.hpp"
 #include "program_test.hpp"
 
+namespace version_space_samplers_program {
+
 using namespace examples_test;
 
 namespace {
@@ -90,3 +92,5 @@ TEST_CASE("version_space_samplers: a wrong command line ends with status 2", "[e
   CHECK(help.wait() == 0);
   CHECK_THAT(help.out(), ContainsSubstring("version_space_samplers --plot"));
 }
+
+}  // namespace version_space_samplers_program
