@@ -69,12 +69,6 @@ configure() {  # configure PRESET OPTION...
     export CCACHE_SLOPPINESS=pch_defines,time_macros
     options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
-  # GCC looks for garbage from 128 MB on, finds little, and takes five hundredths of a compile's time for it: from 1 GB on
-  # where each job can have 4 GB.
-  if [[ "$1" != asan ]] && awk -v jobs="$jobs" '$1 == "MemTotal:" { enough = $2 / 1e6 >= 4 * jobs } END { exit !enough }' \
-    /proc/meminfo 2>/dev/null; then
-    options+=(-DCMAKE_CXX_FLAGS=--param=ggc-min-heapsize=1000000)
-  fi
   step "$1: configure" cmake --preset "$1" "${options[@]}" "${@:2}"
 }
 
