@@ -269,7 +269,7 @@ class Classifier {
   struct Body {
     explicit Body(Parts from)
         : parts(std::move(from)),
-          packed((detail::check_parts(parts), parts.coefficients), !detail::InputView<Inputs>),
+          packed((detail::check_parts(parts), parts.coefficients)),
           values(parts.kernel, parts.bias, parts.inputs, parts.support, parts.origin,
                  parts.source) {}
 

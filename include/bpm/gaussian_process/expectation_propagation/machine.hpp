@@ -27,13 +27,12 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/coefficients.hpp"
-#include "bpm/machine/draw_mean.hpp"
-#include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/make_gram.hpp"
+#include "bpm/machine/run_sampler.hpp"
+#include "bpm/machine/strategy.hpp"
 #include "bpm/machine/train.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/sampler.hpp"
@@ -292,7 +291,7 @@ struct Fitting<ExpectationPropagation> {
     auto gram = make_gram(kernel, inputs, forecast.strategy);
     std::vector<std::vector<PointIndex>> equal;
     if (!(method.noise_deviation > 0)) {  // With noise, points may lie on the wrong side.
-      equal = equal_groups_of<Kernel>(inputs, input_hashes(inputs));
+      equal = equal_groups<Kernel>(inputs, input_hashes(inputs));
     }
     Subproblems problems(classes, labels);
     std::vector<EpPosterior> posteriors;
