@@ -294,7 +294,8 @@ class Classifier {
         return values().outputs(queries, weights, divide, threads(), function);
       }
     }
-    Eigen::MatrixXd result = values().outputs(queries, pack(), divide, threads(), function);
+    const detail::PackedCoefficients& packed = pack();
+    Eigen::MatrixXd result = values().outputs(queries, packed, divide, threads(), function);
     if constexpr (std::same_as<Kernel, PrecomputedKernel> && DenseInputs<Queries>) {
       if (divide && parts().mean_diagonal > 0) result /= std::sqrt(parts().mean_diagonal);
     }

@@ -188,16 +188,10 @@ template <class Kernel, InputSet Inputs>
       p.offsets};
 }
 
-/// Shape and type of the inputs, for `check_parts`.
-struct CheckedInputs {
-  std::ptrdiff_t count;
-  std::ptrdiff_t columns;  ///< -1: inputs without columns.
-  bool precomputed;        ///< The columns are those of a matrix of kernel values.
-  bool scalable;           ///< The inputs may have been standardised.
-};
-
-/// Throws unless sizes and numbers are consistent.
-BPM_INLINE void check_parts(const PartNumbers& parts, const CheckedInputs& inputs);
+/// Throws unless sizes and numbers are consistent. `inputs`: their number; -1: their `features` are
+/// the columns of a matrix of kernel values. `features`: -1 of inputs without columns.
+BPM_INLINE void check_parts(const PartNumbers& parts, std::ptrdiff_t inputs,
+                            std::ptrdiff_t features);
 
 /// Throws unless the notes have sizes that suit so many classes and columns of inputs, -1: none.
 BPM_INLINE void check_notes(const Notes& notes, std::size_t classes, std::ptrdiff_t columns,
@@ -216,8 +210,10 @@ template <InputSet I>
 template <class Kernel, InputSet Inputs>
 void check_parts(ClassifierParts<Kernel, Inputs>& parts) {
   constexpr bool precomputed = std::same_as<Kernel, PrecomputedKernel>;
-  check_parts(numbers_of(parts), {input_count(parts.inputs), columns_of(parts.inputs), precomputed,
-                                  ScalableInputs<Inputs> && !precomputed});
+  check(!parts.standardisation || (ScalableInputs<Inputs> && !precomputed), "Classifier",
+        "standardisation", "is given for inputs that are no dense numbers, or for kernel values");
+  check_parts(numbers_of(parts), precomputed ? -1 : input_count(parts.inputs),
+              columns_of(parts.inputs));
   if constexpr (!InputView<Inputs>) check_inputs(parts.inputs, "Classifier");
 }
 
@@ -260,7 +256,8 @@ BPM_INLINE void check_notes(const Notes& notes, std::size_t classes, std::ptrdif
         ", the columns of the table, and not ignored");
 }
 
-BPM_INLINE void check_parts(const PartNumbers& parts, const CheckedInputs& inputs) {
+BPM_INLINE void check_parts(const PartNumbers& parts, std::ptrdiff_t inputs,
+                            std::ptrdiff_t features) {
   const char* const f = "Classifier";
   const auto check_matrix = [&](const RowMatrix<double>& matrix, std::string_view name) {
     for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
@@ -280,21 +277,18 @@ BPM_INLINE void check_parts(const PartNumbers& parts, const CheckedInputs& input
     check(parts.support[s] > (s == 0 ? -1 : parts.support[s - 1]), f, "support", "at ", s, " is ",
           parts.support[s], ", must ascend from 0 on");
   }
-  if (inputs.precomputed) {
-    check(parts.support.empty() || parts.support.back() < inputs.columns, f, "support",
-          "ends with ", parts.support.back(), ", must be below ", inputs.columns,
-          ", the columns of inputs");
-  } else {
-    check_size(f, "inputs", inputs.count, parts.support.size(), "one per support point");
+  if (inputs >= 0) {
+    check_size(f, "inputs", inputs, parts.support.size(), "one per support point");
+  } else if (!parts.support.empty()) {
+    check(parts.support.back() < features, f, "support", "ends with ", parts.support.back(),
+          ", must be below ", features, ", the columns of inputs");
   }
   check_not_negative(f, "bias", parts.bias);
   check_not_negative(f, "mean_diagonal", parts.mean_diagonal);
   if (parts.standardisation) {
     const Standardisation& scaling = *parts.standardisation;
-    check(inputs.scalable, f, "standardisation",
-          "is given for inputs that are no dense numbers, or for kernel values");
-    check_size(f, "standardisation", scaling.mean.size(), inputs.columns, "one per feature");
-    check_size(f, "standardisation", scaling.deviation.size(), inputs.columns, "one per feature");
+    check_size(f, "standardisation", scaling.mean.size(), features, "one per feature");
+    check_size(f, "standardisation", scaling.deviation.size(), features, "one per feature");
     for (const double mean : scaling.mean) {
       check(std::isfinite(mean), f, "standardisation", "has a mean of ", mean, ", must be finite");
     }
@@ -302,12 +296,12 @@ BPM_INLINE void check_parts(const PartNumbers& parts, const CheckedInputs& input
       check_positive(f, "standardisation", deviation);
     }
     for (const Eigen::Index column : scaling.constant) {
-      check(column >= 0 && column < inputs.columns, f, "standardisation",
-            "has the constant column ", column, ", must be below ", inputs.columns);
+      check(column >= 0 && column < features, f, "standardisation", "has the constant column ",
+            column, ", must be below ", features);
     }
   }
   const auto numbers = std::ssize(parts.origin);
-  if (numbers > 0) check_size(f, "origin", numbers, inputs.columns, "one per feature, or none");
+  if (numbers > 0) check_size(f, "origin", numbers, features, "one per feature, or none");
   for (const double number : parts.origin) {
     check(std::isfinite(number), f, "origin", "has a ", number, ", must be finite");
   }

@@ -103,17 +103,24 @@ class PackedSupport {
 
   /// `origin`: see `PreparedInputs`. `source`: name of a view's data in errors; empty: the caller's
   /// data.
-  PackedSupport(const I& inputs, bool pack, std::span<const double> origin, std::string_view source)
-    requires InputView<I>
-      : PackedSupport(inputs, pack, PreparedInputs<I>(inputs, AllocateOnly{}, origin)) {
-    gates_ = std::make_unique<Gate[]>(blocks_.size());
-    source_ = source;
-  }
   PackedSupport(const I& inputs, bool pack, std::span<const double> origin,
-                std::string_view /*source*/ = "")
-    requires(!InputView<I>)
-      : PackedSupport(inputs, pack, PreparedInputs<I>(inputs, origin)) {
-    for (std::ptrdiff_t b = 0; b < block_count(); ++b) pack_block(b);
+                std::string_view source = "")
+      : inputs_(inputs),
+        pack_(pack),
+        prepared_([&] {
+          if constexpr (InputView<I>)
+            return PreparedInputs<I>(inputs, AllocateOnly{}, origin);
+          else
+            return PreparedInputs<I>(inputs, origin);
+        }()),
+        points_(first_points(size())),
+        blocks_((size() + width - 1) / width),
+        source_(source) {
+    if constexpr (InputView<I>) {
+      gates_ = std::make_unique<Gate[]>(blocks_.size());
+    } else {
+      for (std::ptrdiff_t b = 0; b < block_count(); ++b) pack_block(b);
+    }
   }
   PackedSupport(const PackedSupport&) = delete;
   PackedSupport& operator=(const PackedSupport&) = delete;
@@ -154,13 +161,6 @@ class PackedSupport {
     std::atomic<bool> ready = false;
     std::mutex mutex;
   };
-
-  PackedSupport(const I& inputs, bool pack, PreparedInputs<I>&& prepared)
-      : inputs_(inputs),
-        pack_(pack),
-        prepared_(std::move(prepared)),
-        points_(first_points(size())),
-        blocks_((size() + width - 1) / width) {}
 
   [[nodiscard]] std::span<const PointIndex> points_of(std::ptrdiff_t b) const {
     return std::span(points_).subspan(b * width, std::min(width, size() - b * width));

@@ -78,11 +78,12 @@ class LabelList {
   return chosen;
 }
 
-/// Checks that there are as many labels as inputs, at least one, and two classes or more; returns
-/// the classes.
+/// Checks that there are as many labels as inputs, at least one, and two classes, or more if there
+/// may be any number; returns the classes.
 [[nodiscard]] inline std::vector<int> check_labels(std::ptrdiff_t inputs,
                                                    std::span<const int> labels,
-                                                   std::string_view function) {
+                                                   std::string_view function,
+                                                   bool any_number = true) {
   check(inputs > 0, function, "inputs", "is empty, expected one input or more of each class");
   check(inputs <= std::numeric_limits<std::int32_t>::max(), function, "inputs", "has ", inputs,
         " entries, must be fewer than 2^31");
@@ -90,14 +91,6 @@ class LabelList {
   std::vector<int> classes = distinct_labels(labels);
   check(classes.size() >= 2, function, "labels", "are all ", classes[0],
         ", expected two classes or more");
-  return classes;
-}
-
-/// Checks labels as `check_labels` does, and that there are two classes unless there may be more.
-[[nodiscard]] inline std::vector<int> check_classes(std::ptrdiff_t inputs,
-                                                    std::span<const int> labels, bool any_number,
-                                                    std::string_view function) {
-  std::vector<int> classes = check_labels(inputs, labels, function);
   check(any_number || classes.size() == 2, function, "labels", "have ", classes.size(),
         " classes, expected two; use OneVsRest for more");
   return classes;
@@ -132,17 +125,6 @@ struct Subproblems {
   [[nodiscard]] std::size_t size() const noexcept { return signs.size(); }
   [[nodiscard]] double lambda_at(std::ptrdiff_t i) const {
     return lambda->empty() ? 0.0 : (*lambda)[i];
-  }
-  /// Returns the mean lambda over the mean k(x_i, x_i): the factor of a relative lambda.
-  template <class T>
-  [[nodiscard]] double relative_lambda(const Gram<T>& gram) const {
-    double sum = 0;
-    double diagonal = 0;
-    for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
-      sum += lambda_at(i);
-      diagonal += static_cast<double>(gram.diagonal(i));
-    }
-    return diagonal > 0 ? sum / diagonal : 0;
   }
 };
 

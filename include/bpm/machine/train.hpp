@@ -91,13 +91,12 @@ template <class Sampler>
         "boundary_choice",
         pairs ? "is of a class against the rest, must be of pairs of classes"
               : "is of pairs of classes: fit them by Choice::fit, or OneVsOne");
-  check_not_negative(function, "boundary_choice", choice.relative_lambda);
-  check_not_negative(function, "boundary_choice", choice.label_noise);
+  for (const double number : {choice.relative_lambda, choice.label_noise, choice.slope,
+                              choice.growth, choice.fold_rows}) {
+    check_not_negative(function, "boundary_choice", number);
+  }
   check(takes_label_noise || choice.label_noise == 0, function, "boundary_choice",
         "has label noise, which the sampler does not take");
-  check_not_negative(function, "boundary_choice", choice.slope);
-  check_not_negative(function, "boundary_choice", choice.growth);
-  check_not_negative(function, "boundary_choice", choice.fold_rows);
   check(choice.draw_chance >= 0 && choice.draw_chance < 1, function, "boundary_choice",
         "has a draw_chance of ", choice.draw_chance, ", must be at least 0 and below 1");
   choice.raised = 0;

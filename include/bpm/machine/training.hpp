@@ -336,7 +336,7 @@ template <class Kernel, class Sampler, class Boundary, class I, class O>
                                   bool any_number, I&& inputs, LabelList labels, O& observer,
                                   StopToken stop, std::string_view function) {
   const std::vector<int> classes =
-      check_classes(input_count(inputs), labels.list(), any_number, function);
+      check_labels(input_count(inputs), labels.list(), function, any_number);
   return Training(machine, keep_or_refer(std::forward<I>(inputs)), std::move(labels), classes,
                   run_control(machine.settings(), observer, std::move(stop)), function);
 }
