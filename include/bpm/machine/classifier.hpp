@@ -181,7 +181,8 @@ class Classifier {
       const double weight = parts().draw_weights[begin / columns() * parts().coefficients.cols()];
       total += weight;
       for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
-        const std::ptrdiff_t voted = winner(outputs, i, begin);
+        const std::ptrdiff_t voted = detail::class_of_outputs(
+            columns(), [&](std::ptrdiff_t c) { return outputs(i, begin + c); });
         if (columns() > 1) {
           votes(i, voted) += weight;
         } else if (voted == 1) {
@@ -323,13 +324,6 @@ class Classifier {
 
   [[nodiscard]] const auto& values() const noexcept { return body_->values; }
   [[nodiscard]] unsigned threads() const { return detail::thread_count(parts().threads); }
-
-  /// Returns the index of the class that the C values from column `begin` on of a row predict.
-  [[nodiscard]] std::ptrdiff_t winner(const Eigen::MatrixXd& outputs, Eigen::Index row,
-                                      Eigen::Index begin) const {
-    return detail::class_of_outputs(columns(),
-                                    [&](std::ptrdiff_t c) { return outputs(row, begin + c); });
-  }
 
   template <class T>
   [[nodiscard]] static T at(const std::vector<T>& list, std::size_t column,

@@ -219,13 +219,6 @@ template <class Space>
   return errors;
 }
 
-/// `sample_version_space` of samplers that see a cone is there: their headers include it.
-template <class S, class Space>
-concept RunsOnCones = requires(const S& sampler, const Space& space, RandomStreams& streams,
-                               const RunControl& control, AnySink& sink, typename S::State& state) {
-  sample_version_space(sampler, space, streams, control, sink, state);
-};
-
 /// Adds the sampler's draws of every subproblem to the state's means and advances its streams. A
 /// sampler that sees cones runs one subproblem after the other, and calls the observer in each.
 template <class Sampler, class T>
@@ -269,9 +262,14 @@ template <class Sampler, class T>
     std::fill(state.streams.begin(), state.streams.end(), state.streams[0]);
     return report;
   } else {
-    static_assert(RunsOnCones<Sampler, Space>,
-                  "a machine with a sampler that sees a cone needs "
-                  "bpm/samplers/sample_version_space.hpp: include it, or bpm/bpm.hpp");
+    // The headers of samplers that see a cone include it.
+    static_assert(
+        requires(AnySink& sink) {
+          sample_version_space(sampler, spaces[0], state.streams[0], control, sink,
+                               state.states[0]);
+        },
+        "a machine with a sampler that sees a cone needs "
+        "bpm/samplers/sample_version_space.hpp: include it, or bpm/bpm.hpp");
     SamplerReport report;
     report.converged = true;
     std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
