@@ -13,7 +13,7 @@
 
 #include "bpm/core/points.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/machine/input_encoding.hpp"
+#include "bpm/machine/table_encoding.hpp"
 #include "positions.hpp"
 
 /// \file

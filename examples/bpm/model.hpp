@@ -15,7 +15,7 @@
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"
-#include "bpm/machine/input_encoding.hpp"
+#include "bpm/machine/table_encoding.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "data.hpp"
 #include "positions.hpp"

@@ -15,6 +15,7 @@
 #include "bpm/machine.hpp"
 #include "bpm/machine/certificate.hpp"
 #include "bpm/machine/one_vs_one.hpp"
+#include "bpm/machine/table_encoding.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/gibbs/log_evidence.hpp"

@@ -8,3 +8,4 @@
 #include "bpm/data/source.hpp"
 #include "bpm/data/svmlight.hpp"
 #include "bpm/data/table.hpp"
+#include "bpm/machine/table_encoding.hpp"

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "bpm/core/random.hpp"
-#include "bpm/machine/fingerprint.hpp"
+#include "bpm/machine/labels.hpp"
 #include "catch.hpp"
 
 namespace {

@@ -34,7 +34,7 @@
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/fingerprint.hpp"
+#include "bpm/machine/labels.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/selection/automatic_boundary.hpp"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "bpm/images/virtual_examples.hpp"
-#include "bpm/machine/fingerprint.hpp"
+#include "bpm/machine/labels.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "test_images.hpp"

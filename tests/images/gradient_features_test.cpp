@@ -13,7 +13,7 @@
 #include "bpm/core/random.hpp"
 #include "bpm/images/deformation.hpp"
 #include "bpm/images/virtual_examples.hpp"
-#include "bpm/machine/fingerprint.hpp"
+#include "bpm/machine/labels.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 

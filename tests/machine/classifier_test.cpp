@@ -17,9 +17,9 @@
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/machine/run_sampler.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "catch.hpp"
 #include "data_sets.hpp"
@@ -539,7 +539,8 @@ TEST_CASE("an output of zero at a training point is an error", "[machine]") {
   std::vector<bpm::detail::DrawMean> means;
   means.emplace_back(4, false);
   means[0].set_centre({.coefficients = {0.5, 0, 0, -1}, .outputs = {2, 0, -1, -4}});
-  const bpm::detail::MeanNumbers numbers(means, &problems, {});
+  bpm::ClassifierParts<bpm::Linear, Doubles> numbers{};
+  bpm::detail::set_means(bpm::detail::numbers_of(numbers), means, &problems, {});
   CHECK(numbers.training_errors == std::vector<std::size_t>{2});
   CHECK(numbers.support == std::vector<bpm::PointIndex>{0, 3});
   CHECK(numbers.mean_norms.at(0) == Approx(std::sqrt(5)));
@@ -563,7 +564,8 @@ TEST_CASE("of single draws those are kept that every subproblem has", "[machine]
                           .outputs = outputs});
     }
   }
-  const bpm::detail::MeanNumbers numbers(means, &problems, {});
+  bpm::ClassifierParts<bpm::Linear, Doubles> numbers{};
+  bpm::detail::set_means(bpm::detail::numbers_of(numbers), means, &problems, {});
   CHECK(numbers.draw_numbers == std::vector<std::uint64_t>{0});
   CHECK(numbers.draw_weights == std::vector<double>{1, 1, 1});
   CHECK(numbers.draw_coefficients == Doubles::Identity(3, 3));

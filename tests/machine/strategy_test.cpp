@@ -176,41 +176,37 @@ TEST_CASE("kept rows of a kernel on pairs take what the budget leaves, and no mo
 
 TEST_CASE("the rule by which a strategy is chosen, clause by clause") {
   using bpm::detail::choose_strategy;
-  using bpm::detail::StrategyChoice;
+  using bpm::detail::MemoryQuestion;
   // Few points: the matrix, where it fits.
-  const StrategyChoice few{.points = 20'000, .draws = 10};
-  CHECK(choose_strategy(few) == Strategy::dense);
-  StrategyChoice other = few;
-  other.dense_fits = false;
-  CHECK(choose_strategy(other) == Strategy::windowed);
-  other = few;
+  const MemoryQuestion few{.points = 20'000, .draws = 10};
+  CHECK(choose_strategy(few, true) == Strategy::dense);
+  CHECK(choose_strategy(few, false) == Strategy::windowed);
+  MemoryQuestion other = few;
   other.points = 20'001;
-  CHECK(choose_strategy(other) == Strategy::windowed);
+  CHECK(choose_strategy(other, true) == Strategy::windowed);
   // Of bytes fewer are few.
   other.bytes = true;
   other.points = 8'001;
-  CHECK(choose_strategy(other) == Strategy::windowed);
+  CHECK(choose_strategy(other, true) == Strategy::windowed);
   other.points = 8'000;
-  CHECK(choose_strategy(other) == Strategy::dense);
+  CHECK(choose_strategy(other, true) == Strategy::dense);
   // Many points: the matrix where many draws and classes ask for its rows, or values are slow.
-  StrategyChoice many{.points = 60'000, .draws = 10};
-  CHECK(choose_strategy(many) == Strategy::windowed);
+  MemoryQuestion many{.points = 60'000, .draws = 10};
+  CHECK(choose_strategy(many, true) == Strategy::windowed);
   many.problems = 9;
-  CHECK(choose_strategy(many) == Strategy::windowed);
+  CHECK(choose_strategy(many, true) == Strategy::windowed);
   many.problems = 10;
-  CHECK(choose_strategy(many) == Strategy::dense);
+  CHECK(choose_strategy(many, true) == Strategy::dense);
   many.bytes = true;
-  CHECK(choose_strategy(many) == Strategy::windowed);
+  CHECK(choose_strategy(many, true) == Strategy::windowed);
   many.draws = 20;
-  CHECK(choose_strategy(many) == Strategy::dense);
+  CHECK(choose_strategy(many, true) == Strategy::dense);
   many.bytes = false;
-  many.dense_fits = false;
-  CHECK(choose_strategy(many) == Strategy::windowed);
+  CHECK(choose_strategy(many, false) == Strategy::windowed);
   many.draws = 1;
   many.pairwise = true;
-  CHECK(choose_strategy(many) == Strategy::windowed);
-  many.dense_fits = true;
-  CHECK(choose_strategy(many) == Strategy::dense);
+  CHECK(choose_strategy(many, false) == Strategy::windowed);
+  CHECK(choose_strategy(many, true) == Strategy::dense);
 }
 
 TEST_CASE("a forecast tells the rule what it knows") {

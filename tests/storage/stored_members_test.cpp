@@ -15,10 +15,10 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random.hpp"
-#include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/input_encoding.hpp"
+#include "bpm/machine/run_sampler.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"

@@ -21,7 +21,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/machine/fingerprint.hpp"
+#include "bpm/machine/labels.hpp"
 #include "bpm/samplers/perceptron/perceptron_runs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"

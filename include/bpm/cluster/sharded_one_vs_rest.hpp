@@ -25,7 +25,6 @@
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/classifier.hpp"
-#include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"

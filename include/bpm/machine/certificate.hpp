@@ -73,11 +73,6 @@ template <class Kernel>
          std::same_as<Kernel, Exponential>;
 }
 
-/// Returns whether the training rows determine the encoding of a table's column.
-[[nodiscard]] inline bool made_by_rows(const TableEncoding::Column& column) {
-  return column.kind == MixedTable::Kind::words || column.fill.has_value();
-}
-
 /// Throws unless the known properties of a classifier allow a bound by compression.
 template <class Kernel, InputSet Inputs>
 void check_compression(const Classifier<Kernel, Inputs>& classifier) {
@@ -95,11 +90,14 @@ void check_compression(const Classifier<Kernel, Inputs>& classifier) {
   allow(!notes.chosen, "has settings that choose found; fix them beforehand");
   allow(!parts.standardisation,
         "has inputs standardised by the training set, whose means change when points go");
-  allow(
-      !notes.encoding || std::none_of(notes.encoding->columns.begin(),
-                                      notes.encoding->columns.end(), &made_by_rows),
-      "has words or missing values encoded by the training set, whose categories and means change "
-      "when points go; encode by other rows, and certify before notes.encoding is set");
+  if (notes.encoding) {
+    for (const TableEncoding::Column& column : notes.encoding->columns) {
+      allow(column.kind == MixedTable::Kind::numbers && !column.fill,
+            "has words or missing values encoded by the training set, whose categories and means "
+            "change when points go; encode by other rows, and certify before notes.encoding is "
+            "set");
+    }
+  }
   allow(parts.offsets.empty() || !parts.offsets_move_labels,
         "has labels that offsets of its probabilities move");
   allow(parts.bias == 0 || has_one_diagonal(parts.kernel),

@@ -181,7 +181,8 @@ class Classifier {
       const double weight = parts().draw_weights[begin / columns() * parts().coefficients.cols()];
       total += weight;
       for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
-        const std::ptrdiff_t voted = winner(outputs, i, begin);
+        const std::ptrdiff_t voted = detail::class_of_outputs(
+            columns(), [&](std::ptrdiff_t c) { return outputs(i, begin + c); });
         if (columns() > 1) {
           votes(i, voted) += weight;
         } else if (voted == 1) {
@@ -269,7 +270,7 @@ class Classifier {
   struct Body {
     explicit Body(Parts from)
         : parts(std::move(from)),
-          packed((detail::check_parts(parts), parts.coefficients), !detail::InputView<Inputs>),
+          packed((detail::check_parts(parts), parts.coefficients)),
           values(parts.kernel, parts.bias, parts.inputs, parts.support, parts.origin,
                  parts.source) {}
 
@@ -294,7 +295,8 @@ class Classifier {
         return values().outputs(queries, weights, divide, threads(), function);
       }
     }
-    Eigen::MatrixXd result = values().outputs(queries, pack(), divide, threads(), function);
+    const detail::PackedCoefficients& packed = pack();
+    Eigen::MatrixXd result = values().outputs(queries, packed, divide, threads(), function);
     if constexpr (std::same_as<Kernel, PrecomputedKernel> && DenseInputs<Queries>) {
       if (divide && parts().mean_diagonal > 0) result /= std::sqrt(parts().mean_diagonal);
     }
@@ -322,13 +324,6 @@ class Classifier {
 
   [[nodiscard]] const auto& values() const noexcept { return body_->values; }
   [[nodiscard]] unsigned threads() const { return detail::thread_count(parts().threads); }
-
-  /// Returns the index of the class that the C values from column `begin` on of a row predict.
-  [[nodiscard]] std::ptrdiff_t winner(const Eigen::MatrixXd& outputs, Eigen::Index row,
-                                      Eigen::Index begin) const {
-    return detail::class_of_outputs(columns(),
-                                    [&](std::ptrdiff_t c) { return outputs(row, begin + c); });
-  }
 
   template <class T>
   [[nodiscard]] static T at(const std::vector<T>& list, std::size_t column,

@@ -159,36 +159,39 @@ struct ClassifierParts {
 
 namespace detail {
 
-/// Members that `check_parts` checks, without the types of kernel and inputs.
-struct CheckedParts {
-  const std::vector<PointIndex>& support;
-  const RowMatrix<double>& coefficients;
+/// References to members of `ClassifierParts`, without the types of kernel and inputs.
+struct PartNumbers {
+  std::vector<PointIndex>& support;
+  RowMatrix<double>& coefficients;
   const std::vector<int>& classes;
   const std::optional<Standardisation>& standardisation;
   const std::vector<double>& origin;
   const bool& one_against_one;
   const double& bias;
   const double& mean_diagonal;
-  const RowMatrix<double>& draw_coefficients;
-  const std::vector<std::uint64_t>& draw_numbers;
-  const std::vector<double>& draw_weights;
-  const std::vector<double>& mean_norms;
-  const std::vector<double>& training_margins;
-  const std::vector<std::size_t>& training_errors;
+  RowMatrix<double>& draw_coefficients;
+  std::vector<std::uint64_t>& draw_numbers;
+  std::vector<double>& draw_weights;
+  std::vector<double>& mean_norms;
+  std::vector<double>& training_margins;
+  std::vector<std::size_t>& training_errors;
   const double& slope;
   const std::vector<double>& offsets;
 };
 
-/// Shape and type of the inputs, for `check_parts`.
-struct CheckedInputs {
-  std::ptrdiff_t count;
-  std::ptrdiff_t columns;  ///< -1: inputs without columns.
-  bool precomputed;        ///< The columns are those of a matrix of kernel values.
-  bool scalable;           ///< The inputs may have been standardised.
-};
+template <class Kernel, InputSet Inputs>
+[[nodiscard]] PartNumbers numbers_of(ClassifierParts<Kernel, Inputs>& p) {
+  return {
+      p.support,         p.coefficients, p.classes,          p.standardisation,   p.origin,
+      p.one_against_one, p.bias,         p.mean_diagonal,    p.draw_coefficients, p.draw_numbers,
+      p.draw_weights,    p.mean_norms,   p.training_margins, p.training_errors,   p.slope,
+      p.offsets};
+}
 
-/// Throws unless sizes and numbers are consistent.
-BPM_INLINE void check_parts(const CheckedParts& parts, const CheckedInputs& inputs);
+/// Throws unless sizes and numbers are consistent. `inputs`: their number; -1: their `features` are
+/// the columns of a matrix of kernel values. `features`: -1 of inputs without columns.
+BPM_INLINE void check_parts(const PartNumbers& parts, std::ptrdiff_t inputs,
+                            std::ptrdiff_t features);
 
 /// Throws unless the notes have sizes that suit so many classes and columns of inputs, -1: none.
 BPM_INLINE void check_notes(const Notes& notes, std::size_t classes, std::ptrdiff_t columns,
@@ -205,14 +208,13 @@ template <InputSet I>
 }
 
 template <class Kernel, InputSet Inputs>
-void check_parts(const ClassifierParts<Kernel, Inputs>& p) {
+void check_parts(ClassifierParts<Kernel, Inputs>& parts) {
   constexpr bool precomputed = std::same_as<Kernel, PrecomputedKernel>;
-  check_parts({p.support, p.coefficients, p.classes, p.standardisation, p.origin, p.one_against_one,
-               p.bias, p.mean_diagonal, p.draw_coefficients, p.draw_numbers, p.draw_weights,
-               p.mean_norms, p.training_margins, p.training_errors, p.slope, p.offsets},
-              {input_count(p.inputs), columns_of(p.inputs), precomputed,
-               ScalableInputs<Inputs> && !precomputed});
-  if constexpr (!InputView<Inputs>) check_inputs(p.inputs, "Classifier");
+  check(!parts.standardisation || (ScalableInputs<Inputs> && !precomputed), "Classifier",
+        "standardisation", "is given for inputs that are no dense numbers, or for kernel values");
+  check_parts(numbers_of(parts), precomputed ? -1 : input_count(parts.inputs),
+              columns_of(parts.inputs));
+  if constexpr (!InputView<Inputs>) check_inputs(parts.inputs, "Classifier");
 }
 
 #if BPM_BODIES
@@ -230,26 +232,32 @@ BPM_INLINE void check_notes(const Notes& notes, std::size_t classes, std::ptrdif
                "one per class, or none");
   }
   if (!notes.feature_names.empty()) {
-    if (columns >= 0) {
-      check_size(function, "feature_names", notes.feature_names.size(), columns,
-                 "one per feature, or none");
-    } else {
-      fail(function, "feature_names", "are given for inputs without columns");
-    }
+    check(columns >= 0, function, "feature_names", "are given for inputs without columns");
+    check_size(function, "feature_names", notes.feature_names.size(), columns,
+               "one per feature, or none");
   }
   if (notes.encoding) {
-    if (columns >= 0) {
-      check_size(function, "encoding", notes.encoding->size(), columns, "columns: one per feature");
-      notes.encoding->check(function);
-    } else {
-      fail(function, "encoding", "is given for inputs without columns");
-    }
+    check(columns >= 0, function, "encoding", "is given for inputs without columns");
+    check_size(function, "encoding", notes.encoding->size(), columns, "columns: one per feature");
+    notes.encoding->check(function);
   }
-  check_places(notes.label_column, notes.ignored_columns,
-               notes.encoding ? std::ssize(notes.encoding->columns) : columns, function);
+  const std::vector<Eigen::Index>& ignored = notes.ignored_columns;
+  const Eigen::Index width =
+      (notes.encoding ? std::ssize(notes.encoding->columns) : columns) + 1 + std::ssize(ignored);
+  for (std::size_t i = 0; i < ignored.size(); ++i) {
+    check(ignored[i] > (i == 0 ? -1 : ignored[i - 1]) && ignored[i] < width, function,
+          "ignored_columns", "at ", i, " is ", ignored[i], ", must ascend from 0 to below ", width,
+          ", the columns of the table");
+  }
+  const Eigen::Index label = notes.label_column.value_or(0);
+  check(!notes.label_column || (label >= 0 && label < width &&
+                                !std::binary_search(ignored.begin(), ignored.end(), label)),
+        function, "label_column", "is ", label, ", must be below ", width,
+        ", the columns of the table, and not ignored");
 }
 
-BPM_INLINE void check_parts(const CheckedParts& parts, const CheckedInputs& inputs) {
+BPM_INLINE void check_parts(const PartNumbers& parts, std::ptrdiff_t inputs,
+                            std::ptrdiff_t features) {
   const char* const f = "Classifier";
   const auto check_matrix = [&](const RowMatrix<double>& matrix, std::string_view name) {
     for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
@@ -269,39 +277,31 @@ BPM_INLINE void check_parts(const CheckedParts& parts, const CheckedInputs& inpu
     check(parts.support[s] > (s == 0 ? -1 : parts.support[s - 1]), f, "support", "at ", s, " is ",
           parts.support[s], ", must ascend from 0 on");
   }
-  if (inputs.precomputed) {
-    check(parts.support.empty() || parts.support.back() < inputs.columns, f, "support",
-          "ends with ", parts.support.back(), ", must be below ", inputs.columns,
-          ", the columns of inputs");
-  } else {
-    check_size(f, "inputs", inputs.count, parts.support.size(), "one per support point");
+  if (inputs >= 0) {
+    check_size(f, "inputs", inputs, parts.support.size(), "one per support point");
+  } else if (!parts.support.empty()) {
+    check(parts.support.back() < features, f, "support", "ends with ", parts.support.back(),
+          ", must be below ", features, ", the columns of inputs");
   }
   check_not_negative(f, "bias", parts.bias);
   check_not_negative(f, "mean_diagonal", parts.mean_diagonal);
   if (parts.standardisation) {
-    if (inputs.scalable) {
-      check_size(f, "standardisation", parts.standardisation->mean.size(), inputs.columns,
-                 "one per feature");
-      check_size(f, "standardisation", parts.standardisation->deviation.size(), inputs.columns,
-                 "one per feature");
-      for (const double mean : parts.standardisation->mean) {
-        check(std::isfinite(mean), f, "standardisation", "has a mean of ", mean,
-              ", must be finite");
-      }
-      for (const double deviation : parts.standardisation->deviation) {
-        check_positive(f, "standardisation", deviation);
-      }
-      for (const Eigen::Index column : parts.standardisation->constant) {
-        check(column >= 0 && column < inputs.columns, f, "standardisation",
-              "has the constant column ", column, ", must be below ", inputs.columns);
-      }
-    } else {
-      fail(f, "standardisation",
-           "is given for inputs that are no dense numbers, or for kernel values");
+    const Standardisation& scaling = *parts.standardisation;
+    check_size(f, "standardisation", scaling.mean.size(), features, "one per feature");
+    check_size(f, "standardisation", scaling.deviation.size(), features, "one per feature");
+    for (const double mean : scaling.mean) {
+      check(std::isfinite(mean), f, "standardisation", "has a mean of ", mean, ", must be finite");
+    }
+    for (const double deviation : scaling.deviation) {
+      check_positive(f, "standardisation", deviation);
+    }
+    for (const Eigen::Index column : scaling.constant) {
+      check(column >= 0 && column < features, f, "standardisation", "has the constant column ",
+            column, ", must be below ", features);
     }
   }
   const auto numbers = std::ssize(parts.origin);
-  if (numbers > 0) check_size(f, "origin", numbers, inputs.columns, "one per feature, or none");
+  if (numbers > 0) check_size(f, "origin", numbers, features, "one per feature, or none");
   for (const double number : parts.origin) {
     check(std::isfinite(number), f, "origin", "has a ", number, ", must be finite");
   }

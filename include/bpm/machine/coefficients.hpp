@@ -36,9 +36,8 @@ class PackedCoefficients {
   static constexpr std::ptrdiff_t block = 512;
 
   PackedCoefficients() = default;
-  /// Takes a row per point, a column per classifier. Without `pack` it refers to the matrix, and
-  /// packs the needed part each time.
-  explicit PackedCoefficients(const RowMatrix<double>& coefficients, bool pack = true);
+  /// Takes a row per point, a column per classifier.
+  explicit PackedCoefficients(const RowMatrix<double>& coefficients);
 
   [[nodiscard]] std::ptrdiff_t classifiers() const noexcept { return classifiers_; }
 
@@ -60,20 +59,16 @@ class PackedCoefficients {
   void add_outputs(const Scalar* values, std::ptrdiff_t rows, std::ptrdiff_t cols,
                    std::ptrdiff_t ld, std::ptrdiff_t first, bool add, double* sums,
                    Buffer<double>& widened) const {
-    widened.reserve_discarding((unpacked_ == nullptr ? 0 : packed_size(cols)) + panel_rows * cols);
-    double* const rows_of_values = widened.data() + (widened.size() - panel_rows * cols);
-    if (unpacked_ != nullptr) pack_points(unpacked_, first, cols, widened.data());
+    widened.reserve_discarding(panel_rows * cols);
     for (std::ptrdiff_t r = 0; r < rows;) {
       const std::ptrdiff_t height = r + panel_rows <= rows ? panel_rows : 1;
       const double* pointers[panel_rows] = {};
       for (std::ptrdiff_t i = 0; i < height; ++i) {
-        std::copy_n(values + (r + i) * ld, cols, rows_of_values + i * cols);
-        pointers[i] = rows_of_values + i * cols;
+        pointers[i] = widened.data() + i * cols;
+        std::copy_n(values + (r + i) * ld, cols, widened.data() + i * cols);
       }
       for (std::ptrdiff_t c = 0; c < classifiers_; c += width) {
-        const double* const panel = unpacked_ == nullptr
-                                        ? panels_.data() + (c * points_ + first * width)
-                                        : widened.data() + c * cols;
+        const double* const panel = panels_.data() + (c * points_ + first * width);
         const std::ptrdiff_t there = std::min(width, classifiers_ - c);
         double out[panel_rows * width];
         multiply(pointers, height, panel, there, cols, out);
@@ -91,19 +86,11 @@ class PackedCoefficients {
  private:
   static constexpr std::ptrdiff_t width = panel_width<double>;
 
-  /// Returns the length of the panels of so many points.
-  [[nodiscard]] std::ptrdiff_t packed_size(std::ptrdiff_t points) const noexcept;
-
-  /// Packs `count` points from `first` on into panels.
-  void pack_points(const double* coefficients, std::ptrdiff_t first, std::ptrdiff_t count,
-                   double* to) const;
-
   static void multiply(const double* const* rows, std::ptrdiff_t height, const double* panel,
                        std::ptrdiff_t there, std::ptrdiff_t length, double* out);
 
   std::ptrdiff_t points_ = 0;
   std::ptrdiff_t classifiers_ = 0;
-  const double* unpacked_ = nullptr;
   Buffer<double> panels_;
 };
 
@@ -116,17 +103,24 @@ class PackedSupport {
 
   /// `origin`: see `PreparedInputs`. `source`: name of a view's data in errors; empty: the caller's
   /// data.
-  PackedSupport(const I& inputs, bool pack, std::span<const double> origin, std::string_view source)
-    requires InputView<I>
-      : PackedSupport(inputs, pack, PreparedInputs<I>(inputs, AllocateOnly{}, origin)) {
-    gates_ = std::make_unique<Gate[]>(blocks_.size());
-    source_ = source;
-  }
   PackedSupport(const I& inputs, bool pack, std::span<const double> origin,
-                std::string_view /*source*/ = "")
-    requires(!InputView<I>)
-      : PackedSupport(inputs, pack, PreparedInputs<I>(inputs, origin)) {
-    for (std::ptrdiff_t b = 0; b < block_count(); ++b) pack_block(b);
+                std::string_view source = "")
+      : inputs_(inputs),
+        pack_(pack),
+        prepared_([&] {
+          if constexpr (InputView<I>)
+            return PreparedInputs<I>(inputs, AllocateOnly{}, origin);
+          else
+            return PreparedInputs<I>(inputs, origin);
+        }()),
+        points_(first_points(size())),
+        blocks_((size() + width - 1) / width),
+        source_(source) {
+    if constexpr (InputView<I>) {
+      gates_ = std::make_unique<Gate[]>(blocks_.size());
+    } else {
+      for (std::ptrdiff_t b = 0; b < block_count(); ++b) pack_block(b);
+    }
   }
   PackedSupport(const PackedSupport&) = delete;
   PackedSupport& operator=(const PackedSupport&) = delete;
@@ -168,13 +162,6 @@ class PackedSupport {
     std::mutex mutex;
   };
 
-  PackedSupport(const I& inputs, bool pack, PreparedInputs<I>&& prepared)
-      : inputs_(inputs),
-        pack_(pack),
-        prepared_(std::move(prepared)),
-        points_(first_points(size())),
-        blocks_((size() + width - 1) / width) {}
-
   [[nodiscard]] std::span<const PointIndex> points_of(std::ptrdiff_t b) const {
     return std::span(points_).subspan(b * width, std::min(width, size() - b * width));
   }
@@ -205,24 +192,16 @@ class PackedSupport {
 
 #if BPM_BODIES
 
-BPM_INLINE PackedCoefficients::PackedCoefficients(const RowMatrix<double>& coefficients, bool pack)
+BPM_INLINE PackedCoefficients::PackedCoefficients(const RowMatrix<double>& coefficients)
     : points_(coefficients.rows()),
       classifiers_(coefficients.cols()),
-      unpacked_(pack ? nullptr : coefficients.data()),
-      panels_(pack ? packed_size(points_) : 0) {
-  if (pack) pack_points(coefficients.data(), 0, points_, panels_.data());
-}
-
-BPM_INLINE std::ptrdiff_t PackedCoefficients::packed_size(std::ptrdiff_t points) const noexcept {
-  return panel_count<double>(classifiers_) * width * points;
-}
-
-BPM_INLINE void PackedCoefficients::pack_points(const double* coefficients, std::ptrdiff_t first,
-                                                std::ptrdiff_t count, double* to) const {
+      panels_(panel_count<double>(classifiers_) * width * points_) {
+  double* to = panels_.data();
   for (std::ptrdiff_t c = 0; c < classifiers_; c += width) {
     const std::ptrdiff_t there = std::min(width, classifiers_ - c);
-    for (std::ptrdiff_t j = first; j < first + count; ++j, to += width) {
-      std::fill(std::copy_n(coefficients + j * classifiers_ + c, there, to), to + width, 0.0);
+    for (std::ptrdiff_t j = 0; j < points_; ++j, to += width) {
+      std::fill(std::copy_n(coefficients.data() + j * classifiers_ + c, there, to), to + width,
+                0.0);
     }
   }
 }

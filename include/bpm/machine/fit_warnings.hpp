@@ -20,10 +20,10 @@
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/vector_kernels.hpp"
-#include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/machine/run_sampler.hpp"
 #include "bpm/samplers/sampler.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
@@ -94,11 +94,25 @@ struct FitWarning {
 namespace detail {
 
 /// Returns the candidate with the fit's boundary, if one was tried and is consistent; else null.
-[[nodiscard]] BPM_INLINE const ChoiceCandidate* candidate_taken(const BoundaryChoice& boundary);
+[[nodiscard]] inline const ChoiceCandidate* candidate_taken(const BoundaryChoice& boundary) {
+  const ChoiceCandidate* taken = nullptr;
+  for (const ChoiceCandidate& one : boundary.candidates) {
+    if (one.consistent && one.slope > 0 && one.relative_lambda == boundary.relative_lambda &&
+        one.label_noise == boundary.label_noise) {
+      taken = &one;
+    }
+  }
+  return taken;
+}
 
 /// Returns the warning about a choice that its out-of-fold loss implies, if any.
-[[nodiscard]] BPM_INLINE std::optional<FitWarning> no_better_out_of_fold(
-    const BoundaryChoice& choice);
+[[nodiscard]] inline std::optional<FitWarning> no_better_out_of_fold(const BoundaryChoice& choice) {
+  const ChoiceCandidate* const taken = candidate_taken(choice);
+  if (taken == nullptr || choice.loss_of_shares == 0) return std::nullopt;
+  if (taken->loss + 2 * taken->standard_error <= choice.loss_of_shares) return std::nullopt;
+  return FitWarning{FitWarning::Kind::no_better_than_largest_class, taken->loss,
+                    choice.loss_of_shares, taken->standard_error};
+}
 
 /// Returns the warnings of a fit. `draw_errors`: training errors under the plain kernel, summed
 /// over the binary subproblems, mean over draws; empty: unknown. `shifts`: numbers added to the
@@ -206,34 +220,7 @@ inline void warn_of_chains(const SamplerReport& report, std::vector<FitWarning>&
       {.kind = FitWarning::Kind::chains_disagree, .found = report.chains->r_hat, .compared = most});
 }
 
-/// Adds the warnings about the inputs.
-template <class Kernel, class I>
-void warn_of_inputs(const Kernel& kernel, const I& inputs, std::span<const double> origin,
-                    std::vector<FitWarning>& warnings) {
-  warn_of_width(kernel, inputs, warnings);
-  warn_of_units(kernel, inputs, origin, warnings);
-}
-
 #if BPM_BODIES
-
-BPM_INLINE const ChoiceCandidate* candidate_taken(const BoundaryChoice& boundary) {
-  const ChoiceCandidate* taken = nullptr;
-  for (const ChoiceCandidate& one : boundary.candidates) {
-    if (one.consistent && one.slope > 0 && one.relative_lambda == boundary.relative_lambda &&
-        one.label_noise == boundary.label_noise) {
-      taken = &one;
-    }
-  }
-  return taken;
-}
-
-BPM_INLINE std::optional<FitWarning> no_better_out_of_fold(const BoundaryChoice& choice) {
-  const ChoiceCandidate* const taken = candidate_taken(choice);
-  if (taken == nullptr || choice.loss_of_shares == 0) return std::nullopt;
-  if (taken->loss + 2 * taken->standard_error <= choice.loss_of_shares) return std::nullopt;
-  return FitWarning{FitWarning::Kind::no_better_than_largest_class, taken->loss,
-                    choice.loss_of_shares, taken->standard_error};
-}
 
 BPM_INLINE std::vector<FitWarning> fit_warnings(const Subproblems& problems,
                                                 std::span<const DrawMean> means,

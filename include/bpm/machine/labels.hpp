@@ -3,14 +3,17 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <ranges>
 #include <set>
 #include <span>
@@ -25,12 +28,11 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/machine/draw_mean.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
 /// \file
-/// Labels, binary subproblems, and a first check that they can be separated; pairs of classes, and
-/// the outputs of classes by machines of pairs.
+/// The training set: labels and binary subproblems, hashes of the inputs, a first check that labels
+/// can be separated; pairs of classes, and the outputs of classes by machines of pairs.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -76,11 +78,12 @@ class LabelList {
   return chosen;
 }
 
-/// Checks that there are as many labels as inputs, at least one, and two classes or more; returns
-/// the classes.
+/// Checks that there are as many labels as inputs, at least one, and two classes, or more if there
+/// may be any number; returns the classes.
 [[nodiscard]] inline std::vector<int> check_labels(std::ptrdiff_t inputs,
                                                    std::span<const int> labels,
-                                                   std::string_view function) {
+                                                   std::string_view function,
+                                                   bool any_number = true) {
   check(inputs > 0, function, "inputs", "is empty, expected one input or more of each class");
   check(inputs <= std::numeric_limits<std::int32_t>::max(), function, "inputs", "has ", inputs,
         " entries, must be fewer than 2^31");
@@ -88,34 +91,9 @@ class LabelList {
   std::vector<int> classes = distinct_labels(labels);
   check(classes.size() >= 2, function, "labels", "are all ", classes[0],
         ", expected two classes or more");
-  return classes;
-}
-
-/// Checks labels as `check_labels` does, and that there are two classes unless there may be more.
-[[nodiscard]] inline std::vector<int> check_classes(std::ptrdiff_t inputs,
-                                                    std::span<const int> labels, bool any_number,
-                                                    std::string_view function) {
-  std::vector<int> classes = check_labels(inputs, labels, function);
   check(any_number || classes.size() == 2, function, "labels", "have ", classes.size(),
         " classes, expected two; use OneVsRest for more");
   return classes;
-}
-
-/// Checks the columns of the label and of ignored fields in a table with so many features.
-inline void check_places(const std::optional<Eigen::Index>& label,
-                         std::span<const Eigen::Index> ignored, Eigen::Index features,
-                         std::string_view function) {
-  const Eigen::Index width = features + 1 + std::ssize(ignored);
-  for (std::size_t i = 0; i < ignored.size(); ++i) {
-    check(ignored[i] > (i == 0 ? -1 : ignored[i - 1]) && ignored[i] < width, function,
-          "ignored_columns", "at ", i, " is ", ignored[i], ", must ascend from 0 to below ", width,
-          ", the columns of the table");
-  }
-  const Eigen::Index place = label.value_or(0);
-  check(!label || (place >= 0 && place < width &&
-                   !std::binary_search(ignored.begin(), ignored.end(), place)),
-        function, "label_column", "is ", place, ", must be below ", width,
-        ", the columns of the table, and not ignored");
 }
 
 /// Returns the number of binary subproblems, and of columns of coefficients, of so many classes.
@@ -148,18 +126,125 @@ struct Subproblems {
   [[nodiscard]] double lambda_at(std::ptrdiff_t i) const {
     return lambda->empty() ? 0.0 : (*lambda)[i];
   }
-  /// Returns the mean lambda over the mean k(x_i, x_i): the factor of a relative lambda.
-  template <class T>
-  [[nodiscard]] double relative_lambda(const Gram<T>& gram) const {
-    double sum = 0;
-    double diagonal = 0;
-    for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
-      sum += lambda_at(i);
-      diagonal += static_cast<double>(gram.diagonal(i));
-    }
-    return diagonal > 0 ? sum / diagonal : 0;
-  }
 };
+
+/// A hash of a sequence of words, four chains wide so that they overlap.
+class WordHash {
+ public:
+  void add(std::uint64_t word) noexcept {
+    std::uint64_t& chain = chains_[count_++ % chains_.size()];
+    chain = (chain ^ word) * 0x9E3779B97F4A7C15ULL;
+    chain ^= chain >> 29U;
+  }
+  void add(double number) noexcept { add(std::bit_cast<std::uint64_t>(number)); }
+
+  /// Adds the bytes in the machine's order, the last word padded with zeros.
+  void add_bytes(const void* data, std::size_t size) noexcept {
+    const auto* bytes = static_cast<const unsigned char*>(data);
+    for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes + at, std::min(size - at, sizeof word));
+      add(word);
+    }
+  }
+
+  [[nodiscard]] std::uint64_t value() const noexcept {
+    std::uint64_t hash = count_;
+    for (const std::uint64_t chain : chains_) {
+      hash = (hash ^ chain) * 0xD1342543DE82EF95ULL;
+      hash ^= hash >> 32U;
+    }
+    return hash;
+  }
+
+ private:
+  std::array<std::uint64_t, 4> chains_{1, 2, 3, 4};
+  std::uint64_t count_ = 0;
+};
+
+template <class I>
+concept HashableInputs = !RangeInputs<I> || requires(const std::ranges::range_value_t<I>& x) {
+  { std::hash<std::ranges::range_value_t<I>>{}(x) } -> std::convertible_to<std::size_t>;
+  { x == x } -> std::convertible_to<bool>;
+};
+
+/// Returns a hash per input, equal for equal inputs; an empty list for types that cannot be hashed.
+/// Cost: one pass over the inputs.
+template <InputSet I>
+[[nodiscard]] std::vector<std::uint64_t> input_hashes(const I& inputs) {
+  std::vector<std::uint64_t> hashes;
+  if constexpr (HashableInputs<I>) {
+    hashes.resize(static_cast<std::size_t>(input_count(inputs)));
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      const auto row = static_cast<std::ptrdiff_t>(i);
+      WordHash hash;
+      // Equal numbers have equal words: -0 counts as 0.
+      [[maybe_unused]] const auto add_number = [&](double number) {
+        hash.add(number == 0 ? 0.0 : number);
+      };
+      if constexpr (DenseInputs<I>) {
+        for (Eigen::Index j = 0; j < inputs.cols(); ++j) {
+          add_number(static_cast<double>(inputs(row, j)));
+        }
+      } else if constexpr (SparseInputs<I>) {
+        for (typename I::InnerIterator entry(inputs, row); entry; ++entry) {
+          if (entry.value() != 0) {
+            hash.add(static_cast<std::uint64_t>(entry.col()));
+            add_number(static_cast<double>(entry.value()));
+          }
+        }
+      } else {
+        const auto& input = std::ranges::begin(inputs)[row];
+        hash.add(std::uint64_t{std::hash<std::remove_cvref_t<decltype(input)>>{}(input)});
+      }
+      hashes[i] = hash.value();
+    }
+  }
+  return hashes;
+}
+
+template <InputSet I>
+[[nodiscard]] bool equal_inputs(const I& inputs, std::ptrdiff_t i, std::ptrdiff_t j) {
+  if constexpr (DenseInputs<I>) {
+    return (inputs.row(i).array() == inputs.row(j).array()).all();
+  } else if constexpr (SparseInputs<I>) {
+    return (inputs.row(i) - inputs.row(j)).squaredNorm() == 0;
+  } else if constexpr (HashableInputs<I>) {
+    return std::ranges::begin(inputs)[i] == std::ranges::begin(inputs)[j];
+  } else {
+    return i == j;
+  }
+}
+
+/// Returns the groups of two or more equal inputs, each ascending; none of a matrix of kernel
+/// values. `hashes`: those of the inputs.
+template <class Kernel = void, InputSet I>
+[[nodiscard]] std::vector<std::vector<PointIndex>> equal_groups(
+    const I& inputs, std::span<const std::uint64_t> hashes) {
+  std::vector<std::vector<PointIndex>> groups;
+  if constexpr (std::same_as<Kernel, PrecomputedKernel>) return groups;
+  std::vector<PointIndex> order = first_points(std::ssize(hashes));
+  std::sort(order.begin(), order.end(), [&](PointIndex a, PointIndex b) {
+    return std::pair(hashes[a], a) < std::pair(hashes[b], b);
+  });
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    std::vector<PointIndex> group{order[begin]};
+    for (end = begin + 1; end < order.size() && hashes[order[end]] == hashes[order[begin]]; ++end) {
+      if (equal_inputs(inputs, order[begin], order[end])) group.push_back(order[end]);
+    }
+    if (group.size() > 1) groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+/// Returns a hash of a training set, which detects another one.
+[[nodiscard]] inline std::uint64_t fingerprint(std::span<const std::uint64_t> hashes,
+                                               std::span<const int> labels) {
+  WordHash hash;
+  for (const std::uint64_t word : hashes) hash.add(word);
+  for (const int label : labels) hash.add(static_cast<std::uint64_t>(label));
+  return hash.value();
+}
 
 /// Returns a point to which no classifier gives a sign, since its k(x, x) + lambda is 0; -1: none.
 /// Cost: O(m).
@@ -228,25 +313,6 @@ void for_each_pair(std::size_t classes, Visit&& visit) {
 /// Returns the points of every pair of classes, ascending. Cost: (C - 1) m.
 [[nodiscard]] BPM_INLINE std::vector<std::vector<PointIndex>> points_of_pairs(
     const std::vector<int>& classes, std::span<const int> labels);
-
-/// Returns the mean decision value of a machine of two classes at its training points, weighted by
-/// the size of their coefficients, under the plain kernel and positive where it is right: sum_i
-/// alpha_i o_i / sqrt(k(x_i, x_i)) / sum_i |alpha_i|. It is the unit in which machines of different
-/// pairs of classes are compared; 1 if it is not positive.
-template <class T>
-[[nodiscard]] double output_unit(const Gram<T>& gram, const Subproblems& problems,
-                                 const DrawMean& mean) {
-  double sum = 0;
-  double sizes = 0;
-  for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
-    const double alpha = mean.coefficient(i);
-    const auto self = static_cast<double>(gram.diagonal(i));
-    if (alpha == 0 || !(self > 0)) continue;
-    sum += alpha * mean.plain_output(i, problems.lambda_at(i)) / std::sqrt(self);
-    sizes += std::abs(alpha);
-  }
-  return sum > 0 ? sum / sizes : 1;
-}
 
 /// Returns the output of each class: the mean of tanh(f) over its pairs, f positive for the class.
 /// Outputs n x P, or n x (N P) of N draws, become n x C, or n x (N C).

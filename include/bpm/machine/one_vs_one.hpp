@@ -22,13 +22,10 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/classifier_parts.hpp"
-#include "bpm/machine/draw_mean.hpp"
-#include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/make_gram.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/train.hpp"
@@ -141,7 +138,7 @@ template <class Kernel, class Sampler, InputSet I>
                          forecast_memory(kernel, draws, settings, of_points, 1, of_pair));
     try {
       auto gram = make_gram(kernel, of_points, fit.forecast.strategy);
-      why = train(gram, equal_groups_of<Kernel>(of_points, input_hashes(of_points)), fit, watched,
+      why = train(gram, equal_groups<Kernel>(of_points, input_hashes(of_points)), fit, watched,
                   of_pair);
       if (!why.empty()) {
         why = join(of_pair, ": ", why);

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -53,27 +54,27 @@ class SupportValues {
         support_(inputs, packs<Inputs>, origin, source) {}
 
   /// Returns n x classifiers: sum_j coefficients(j, c) k(x_j, x), with `divide` over sqrt(k(x, x)),
-  /// and 0 where k(x, x) = 0.
-  template <InputSet I>
-  [[nodiscard]] Eigen::MatrixXd outputs(const I& inputs, const PackedCoefficients& coefficients,
-                                        bool divide, unsigned threads,
-                                        std::string_view function) const {
+  /// and 0 where k(x, x) = 0; by packed coefficients, or by w, without kernel values except k(x,
+  /// x). An input's outputs have the same bits in a batch of any size.
+  template <InputSet I, class By>
+  [[nodiscard]] Eigen::MatrixXd outputs(const I& inputs, const By& by, bool divide,
+                                        unsigned threads, std::string_view function) const {
     check_queries(inputs, function);
-    if constexpr (mixed_bytes<I, Inputs>) {
+    if constexpr (mixed_bytes<I, Inputs> && ByteInputs<I>) {
       const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
-      if constexpr (ByteInputs<I>) {
-        return outputs_of(PreparedInputs<RowMatrix<Scalar>>(numbers, origin_), support_,
-                          coefficients, divide, threads, function);
-      } else {
-        const RowMatrix<Scalar> others = inputs_.template cast<Scalar>();
-        return outputs_of(PreparedInputs<RowMatrix<Scalar>>(numbers),
-                          PackedSupport<RowMatrix<Scalar>>(others, packs<RowMatrix<Scalar>>, {}),
-                          coefficients, divide, threads, function);
-      }
+      return outputs_of(PreparedInputs<RowMatrix<Scalar>>(numbers, origin_), support_, by, divide,
+                        threads, function);
+    } else if constexpr (mixed_bytes<I, Inputs> && std::same_as<By, PackedCoefficients>) {
+      const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
+      const RowMatrix<Scalar> others = inputs_.template cast<Scalar>();
+      return outputs_of(PreparedInputs<RowMatrix<Scalar>>(numbers),
+                        PackedSupport<RowMatrix<Scalar>>(others, packs<RowMatrix<Scalar>>, {}), by,
+                        divide, threads, function);
     } else {
-      static_assert(std::same_as<kernel_scalar_t<I>, kernel_scalar_t<Inputs>>,
-                    "both input sets must have the same precision: cast one of them");
-      return outputs_of(PreparedInputs<I>(inputs, origin_), support_, coefficients, divide, threads,
+      static_assert(
+          mixed_bytes<I, Inputs> || std::same_as<kernel_scalar_t<I>, kernel_scalar_t<Inputs>>,
+          "both input sets must have the same precision: cast one of them");
+      return outputs_of(PreparedInputs<I>(inputs, origin_), support_, by, divide, threads,
                         function);
     }
   }
@@ -104,24 +105,6 @@ class SupportValues {
       }
     }
     return result;
-  }
-
-  /// Returns `outputs` by w, without kernel values except k(x, x). An input's outputs have the same
-  /// bits in a batch of any size.
-  template <InputSet I>
-  [[nodiscard]] Eigen::MatrixXd outputs(const I& inputs, const LinearWeights& weights, bool divide,
-                                        unsigned threads, std::string_view function) const
-    requires may_be_linear<Kernel, Inputs>
-  {
-    check_queries(inputs, function);
-    // Byte queries of a numeric support become numbers; others need no conversion.
-    if constexpr (mixed_bytes<I, Inputs> && ByteInputs<I>) {
-      const RowMatrix<Scalar> numbers = inputs.template cast<Scalar>();
-      return outputs_of(PreparedInputs<RowMatrix<Scalar>>(numbers), weights, divide, threads,
-                        function);
-    } else {
-      return outputs_of(PreparedInputs<I>(inputs), weights, divide, threads, function);
-    }
   }
 
   /// Calls visit(worker, begin, rows, values, diagonal) for blocks of inputs, on several threads:
@@ -260,9 +243,10 @@ class SupportValues {
   }
 
   template <class I>
-  [[nodiscard]] Eigen::MatrixXd outputs_of(const PreparedInputs<I>& x, const LinearWeights& weights,
-                                           bool divide, unsigned threads,
-                                           std::string_view function) const {
+  [[nodiscard]] Eigen::MatrixXd outputs_of(const PreparedInputs<I>& x,
+                                           const PackedSupport<Inputs>& /*z*/,
+                                           const LinearWeights& weights, bool divide,
+                                           unsigned threads, std::string_view function) const {
     const LinearRows<I> rows(linear_form(kernel_).value(), x);
     const std::vector<PointIndex> all = first_points(weights.classifiers);
     RowMatrix<double> result(x.size(), weights.classifiers);

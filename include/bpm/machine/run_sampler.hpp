@@ -6,23 +6,118 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/lanes.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/version_space.hpp"
 
+/// \file
+/// A run of a sampler, and the means of its draws.
+
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
+
+/// A kept draw: a classifier of norm 1 by its dual coefficients.
+struct KeptDraw {
+  std::uint64_t number = 0;
+  double weight = 1;
+  std::vector<PointIndex> support;  ///< Training points, ascending.
+  std::vector<double> coefficients;
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("number", self.number);
+    visit("weight", self.weight, Bound::positive);
+    visit("support", self.support, PointNumbers{});
+    visit("coefficients", self.coefficients);
+  }
+  void after_reading(std::ptrdiff_t /*points*/) const {
+    check_size("KeptDraw", "coefficients", coefficients.size(), support.size(),
+               "one a support point");
+  }
+};
+
+/// The mean of one binary subproblem: that of its draws with their weights, as sums in the order of
+/// the draws, so that a run and its continuation give the same bits as one longer run; or the
+/// centre of mass that a chain sampler reports.
+class DrawMean {
+ public:
+  /// With `of_draws` false it only counts and keeps draws, and `set_centre` sets the mean.
+  DrawMean(std::ptrdiff_t points, bool keep_draws, bool of_draws = true)
+      : keep_(keep_draws),
+        of_draws_(of_draws),
+        coefficients_(static_cast<std::size_t>(points), 0.0),
+        outputs_(static_cast<std::size_t>(points), 0.0) {}
+
+  /// Adds a draw. Cost: as many additions and comparisons as the draw has numbers. \throws
+  /// std::invalid_argument on an invalid draw of a sampler: sizes that disagree, points that do not
+  /// ascend or do not exist, numbers not finite, a weight that is not positive.
+  void add(const Draw& draw);
+
+  /// Sets E[w] of all draws so far.
+  /// \throws std::invalid_argument on a centre of other sizes, or with numbers that are not finite.
+  void set_centre(const CentreOfMass& centre);
+
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  [[nodiscard]] const std::vector<KeptDraw>& kept() const noexcept { return kept_; }
+  /// Held-out points of draws, with their outputs in place of coefficients.
+  [[nodiscard]] const std::vector<KeptDraw>& left_out() const noexcept { return left_out_; }
+
+  /// Returns the coefficient of training point i in the mean E[w].
+  [[nodiscard]] double coefficient(std::ptrdiff_t i) const { return coefficients_[i] / weight_; }
+  /// Returns <E[w], x_i> under the sampling kernel.
+  [[nodiscard]] double output(std::ptrdiff_t i) const { return outputs_[i] / weight_; }
+
+  /// Returns <E[w], x_i> under the plain kernel, for a point with this lambda.
+  [[nodiscard]] double plain_output(std::ptrdiff_t i, double lambda) const {
+    return output(i) - lambda * coefficient(i);
+  }
+
+  /// Returns norm(E[w]), at most 1.
+  [[nodiscard]] double norm() const;
+
+  [[nodiscard]] std::ptrdiff_t size() const noexcept { return std::ssize(coefficients_); }
+
+  /// Returns the coefficients of the mean and its kept draws, over `unit`, among `all` points of
+  /// which these are the mean's own; without outputs.
+  [[nodiscard]] DrawMean on_points(std::span<const PointIndex> points, std::ptrdiff_t all,
+                                   double unit) const;
+
+  template <class Self, class Visit>
+  static void visit_members(Self& self, Visit&& visit) {
+    visit("coefficients", self.coefficients_, Bound::per_point);
+    visit("outputs", self.outputs_, Bound::per_point);
+    visit("weight", self.weight_, Bound::positive);
+    visit("count", self.count_, Between{1, Bound::counted.most});
+    visit("kept", self.kept_);
+    visit("left_out", self.left_out_);
+  }
+
+  [[nodiscard]] static std::size_t bytes_needed(std::ptrdiff_t points) {
+    return 2 * static_cast<std::size_t>(points) * sizeof(double);
+  }
+
+ private:
+  void check_draw(const Draw& draw) const;
+
+  bool keep_;
+  bool of_draws_;
+  std::vector<double> coefficients_;
+  std::vector<double> outputs_;
+  double weight_ = 0;
+  std::uint64_t count_ = 0;
+  std::vector<KeptDraw> kept_;
+  std::vector<KeptDraw> left_out_;
+};
 
 template <class Sampler>
 inline constexpr bool sees_cones = Sampler::traits.sees == SamplerTraits::Sees::cone;
@@ -109,42 +204,6 @@ template <class Sampler>
   return state;
 }
 
-/// Counts the points with a coefficient in some problem of a draw, draw by draw.
-class SupportCounts {
- public:
-  explicit SupportCounts(std::ptrdiff_t points) : seen_(static_cast<std::size_t>(points)) {}
-
-  void add(const Draw& draw) {
-    if (draw.number != number_) end_draw();
-    number_ = draw.number;
-    for (const PointIndex i : draw.support) {
-      if (seen_[i]) continue;
-      seen_[i] = true;
-      points_.push_back(i);
-    }
-  }
-
-  /// Returns the counts of all draws so far.
-  [[nodiscard]] std::vector<std::size_t> take() {
-    end_draw();
-    return std::exchange(counts_, {});
-  }
-
- private:
-  void end_draw() {
-    if (!number_) return;
-    counts_.push_back(points_.size());
-    for (const PointIndex i : points_) seen_[i] = false;
-    points_.clear();
-    number_.reset();
-  }
-
-  std::vector<bool> seen_;
-  std::vector<PointIndex> points_;  ///< Points of the current draw.
-  std::optional<std::uint64_t> number_;
-  std::vector<std::size_t> counts_;
-};
-
 /// Returns the training errors of a draw without its lambda. Cost: m.
 template <class Space>
 [[nodiscard]] std::uint64_t plain_errors(const Draw& draw, const Space& space) {
@@ -160,13 +219,6 @@ template <class Space>
   return errors;
 }
 
-/// `sample_version_space` of samplers that see a cone is there: their headers include it.
-template <class S, class Space>
-concept RunsOnCones = requires(const S& sampler, const Space& space, RandomStreams& streams,
-                               const RunControl& control, AnySink& sink, typename S::State& state) {
-  sample_version_space(sampler, space, streams, control, sink, state);
-};
-
 /// Adds the sampler's draws of every subproblem to the state's means and advances its streams. A
 /// sampler that sees cones runs one subproblem after the other, and calls the observer in each.
 template <class Sampler, class T>
@@ -181,7 +233,11 @@ template <class Sampler, class T>
     spaces.emplace_back(gram, problems.signs[p], problems.lambda);
   }
   if constexpr (!sees_cones<Sampler>) {
-    SupportCounts support(gram.size());
+    constexpr auto no_draw = std::numeric_limits<std::uint64_t>::max();
+    // Points with a coefficient in some problem of a draw, draw by draw.
+    std::vector<std::size_t> mistaken;
+    std::vector<std::uint64_t> last_draw(static_cast<std::size_t>(gram.size()), no_draw);
+    std::uint64_t counted = no_draw;
     SamplerReport report = sampler.sample(
         std::span<const Space>(spaces), state.streams[0], control, [&](const Draw& draw) {
           check(draw.problem < problems.size(), "sampler", "draw", draw.number, " is of problem ",
@@ -195,17 +251,25 @@ template <class Sampler, class T>
           Draw scaled = draw;
           scaled.left_out_outputs = left_out;
           state.means[draw.problem].add(scaled);
-          support.add(draw);
+          if (std::exchange(counted, draw.number) != draw.number) mistaken.push_back(0);
+          for (const PointIndex i : draw.support) {
+            if (std::exchange(last_draw[i], draw.number) != draw.number) ++mistaken.back();
+          }
           state.draw_errors += plain_errors(draw, spaces[draw.problem]);
           ++state.draws_seen;
         });
-    if (report.perceptron) report.mistaken_points = support.take();
+    if (report.perceptron) report.mistaken_points = std::move(mistaken);
     std::fill(state.streams.begin(), state.streams.end(), state.streams[0]);
     return report;
   } else {
-    static_assert(RunsOnCones<Sampler, Space>,
-                  "a machine with a sampler that sees a cone needs "
-                  "bpm/samplers/sample_version_space.hpp: include it, or bpm/bpm.hpp");
+    // The headers of samplers that see a cone include it.
+    static_assert(
+        requires(AnySink& sink) {
+          sample_version_space(sampler, spaces[0], state.streams[0], control, sink,
+                               state.states[0]);
+        },
+        "a machine with a sampler that sees a cone needs "
+        "bpm/samplers/sample_version_space.hpp: include it, or bpm/bpm.hpp");
     SamplerReport report;
     report.converged = true;
     std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
@@ -232,5 +296,100 @@ template <class Sampler, class T>
     return report;
   }
 }
+
+#if BPM_BODIES
+
+BPM_INLINE void DrawMean::add(const Draw& draw) {
+  check_draw(draw);
+  for (std::size_t s = 0; of_draws_ && s < draw.support.size(); ++s) {
+    double& sum = coefficients_[draw.support[s]];
+    sum = multiply_add(draw.weight, draw.coefficients[s], sum);
+  }
+  for (std::size_t i = 0; of_draws_ && i < outputs_.size(); ++i) {
+    outputs_[i] = multiply_add(draw.weight, draw.outputs[i], outputs_[i]);
+  }
+  if (of_draws_) weight_ += draw.weight;
+  ++count_;
+  if (!draw.left_out.empty()) {
+    left_out_.push_back({draw.number,
+                         draw.weight,
+                         {draw.left_out.begin(), draw.left_out.end()},
+                         {draw.left_out_outputs.begin(), draw.left_out_outputs.end()}});
+  }
+  if (keep_) {
+    kept_.push_back({draw.number,
+                     draw.weight,
+                     {draw.support.begin(), draw.support.end()},
+                     {draw.coefficients.begin(), draw.coefficients.end()}});
+  }
+}
+
+BPM_INLINE void DrawMean::set_centre(const CentreOfMass& centre) {
+  for (const auto* numbers : {&centre.coefficients, &centre.outputs}) {
+    check(std::ssize(*numbers) == size(), "sampler", "centre", "has ", centre.coefficients.size(),
+          " coefficients and ", centre.outputs.size(), " outputs, expected ", size(), " of each");
+    for (const double number : *numbers) {
+      check(std::isfinite(number), "sampler", "centre", "has numbers that are not finite");
+    }
+  }
+  coefficients_ = centre.coefficients;
+  outputs_ = centre.outputs;
+  weight_ = 1;
+}
+
+BPM_INLINE double DrawMean::norm() const {
+  double squared = 0;
+  for (std::ptrdiff_t i = 0; i < size(); ++i) {
+    squared += coefficient(i) * output(i);
+  }
+  return std::sqrt(std::max(0.0, squared));
+}
+
+BPM_INLINE DrawMean DrawMean::on_points(std::span<const PointIndex> points, std::ptrdiff_t all,
+                                        double unit) const {
+  DrawMean result(0, keep_);
+  result.coefficients_.assign(static_cast<std::size_t>(all), 0.0);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    result.coefficients_[points[k]] = coefficient(static_cast<std::ptrdiff_t>(k)) / unit;
+  }
+  result.weight_ = 1;
+  result.count_ = count_;
+  result.kept_ = kept_;
+  for (KeptDraw& draw : result.kept_) {
+    for (PointIndex& i : draw.support) i = points[i];
+    for (double& alpha : draw.coefficients) alpha /= unit;
+  }
+  return result;
+}
+
+BPM_INLINE void DrawMean::check_draw(const Draw& draw) const {
+  const auto require = [&](bool holds, const auto&... what) {
+    check(holds, "sampler", "draw", draw.number, " has ", what...);
+  };
+  require(std::ssize(draw.outputs) == size(), draw.outputs.size(), " outputs, expected ", size());
+  for (std::size_t i = 0; i < draw.outputs.size(); ++i) {
+    require(std::isfinite(draw.outputs[i]), "the output ", draw.outputs[i], " at ", i,
+            ", must be finite");
+  }
+  require(std::isfinite(draw.weight) && draw.weight > 0, "the weight ", draw.weight,
+          ", must be positive and finite");
+  const auto check_points = [&](std::span<const PointIndex> points, std::span<const double> values,
+                                const char* point, const char* value) {
+    require(points.size() == values.size(), points.size(), " ", point, "s and ", values.size(), " ",
+            value, "s");
+    PointIndex last = -1;
+    for (std::size_t s = 0; s < points.size(); ++s) {
+      require(points[s] > last && points[s] < size(), "the ", point, " ", points[s], " after ",
+              last, ", must ascend below ", size());
+      require(std::isfinite(values[s]), "the ", value, " ", values[s], " at ", points[s],
+              ", must be finite");
+      last = points[s];
+    }
+  };
+  check_points(draw.support, draw.coefficients, "support point", "coefficient");
+  check_points(draw.left_out, draw.left_out_outputs, "point left out", "output");
+}
+
+#endif
 
 }}}  // namespace bpm::detail

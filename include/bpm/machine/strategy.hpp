@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "bpm/core/errors.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
@@ -16,44 +20,17 @@
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/kernel.hpp"
-#include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
-#include "bpm/machine/labels.hpp"
+#include "bpm/machine/run_sampler.hpp"
 #include "bpm/samplers/sampler.hpp"
+
+/// \file
+/// Kernel values of a fit, all that its samplers see of kernel and inputs: what they take of
+/// memory, by which strategy, and where they are made.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Input of `choose_strategy`.
-struct StrategyChoice {
-  std::ptrdiff_t points = 0;
-  std::size_t problems = 1;  ///< Binary subproblems.
-  std::uint64_t draws = 1;
-  bool pairwise = false;   ///< Kernel values are computed pair by pair, not as products.
-  bool bytes = false;      ///< Inputs are bytes.
-  bool dense_fits = true;  ///< The memory holds the whole matrix.
-};
-
-/// Returns the strategy for a sampler that can do without kernel rows, if windowed evaluation fits.
-///
-/// The whole matrix costs m^2 / 2 kernel values and the memory; windows cost a row of values per
-/// mistake, of every draw, class and pass. So: the matrix, if it fits, up to 20 000 points (8000
-/// for bytes), for a callable, which computes values one by one, and for many draws or classes,
-/// which read its rows repeatedly. Otherwise, values when needed, whose blocks are computed faster
-/// than rows are written and read. The cost of windows depends on the number of mistakes, which is
-/// unknown beforehand: with few, the matrix costs many times what windows would, but never more
-/// than itself.
-[[nodiscard]] inline Strategy choose_strategy(const StrategyChoice& choice) {
-  // Products of bytes are several times as fast as those of floats, memory is not.
-  const std::ptrdiff_t few = choice.bytes ? 8'000 : 20'000;
-  const std::uint64_t many = choice.bytes ? 200 : 100;
-  const bool again = choice.draws >= many / choice.problems;
-  if (choice.dense_fits && (choice.points <= few || choice.pairwise || again)) {
-    return Strategy::dense;
-  }
-  return Strategy::windowed;
-}
-
-/// Input of `forecast_memory`: properties of sampler, kernel and inputs.
+/// Input of `forecast_memory` and `choose_strategy`: properties of sampler, kernel and inputs.
 struct MemoryQuestion {
   std::ptrdiff_t points = 0;
   std::size_t problems = 1;
@@ -74,6 +51,24 @@ struct MemoryQuestion {
   std::function<std::size_t(std::size_t)> packed_bytes{};
   std::function<MemoryNeed(const RunSize&)> need{};  ///< Memory need of the sampler.
 };
+
+/// Returns the strategy for a sampler that can do without kernel rows, if windowed evaluation fits.
+///
+/// The whole matrix costs m^2 / 2 kernel values and the memory; windows cost a row of values per
+/// mistake, of every draw, class and pass. So: the matrix, if it fits, up to 20 000 points (8000
+/// for bytes), for a callable, which computes values one by one, and for many draws or classes,
+/// which read its rows repeatedly. Otherwise, values when needed, whose blocks are computed faster
+/// than rows are written and read. The cost of windows depends on the number of mistakes, which is
+/// unknown beforehand: with few, the matrix costs many times what windows would, but never more
+/// than itself.
+[[nodiscard]] inline Strategy choose_strategy(const MemoryQuestion& ask, bool dense_fits) {
+  // Products of bytes are several times as fast as those of floats, memory is not.
+  const std::ptrdiff_t few = ask.bytes ? 8'000 : 20'000;
+  const std::uint64_t many = ask.bytes ? 200 : 100;
+  const bool again = ask.draws >= many / ask.problems;
+  return dense_fits && (ask.points <= few || ask.pairwise || again) ? Strategy::dense
+                                                                    : Strategy::windowed;
+}
 
 /// Returns the memory and the strategy of a fit: the strategy of the settings; else w of a linear
 /// kernel, for samplers that keep it, if kernel and inputs make it worth while (memory and threads
@@ -118,6 +113,53 @@ template <class Kernel, class Sampler, InputSet I>
     }
   }
   return forecast_memory(ask, settings, function);
+}
+
+/// Returns the kernel values on these inputs, which must outlive them: computed on request, with
+/// the linear form of the kernel for `Strategy::linear`; or the matrix that the user provides.
+/// \throws KernelValueError as `OnDemandGram`; std::invalid_argument as `PrecomputedGram`.
+template <class Kernel, InputSet I>
+[[nodiscard]] std::unique_ptr<Gram<kernel_scalar_t<I>>> make_gram(
+    const Kernel& kernel, const I& inputs, Strategy strategy = Strategy::windowed) {
+  using Scalar = kernel_scalar_t<I>;
+  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+    static_assert(std::floating_point<typename I::Scalar>, "kernel values are float or double");
+    if constexpr (std::same_as<I, RowMatrix<Scalar>>) {
+      return std::make_unique<PrecomputedGram<Scalar>>(inputs);
+    } else {  // Another storage order is copied.
+      Buffer<Scalar> values(inputs.size());
+      Eigen::Map<RowMatrix<Scalar>> copy(values.data(), inputs.rows(), inputs.cols());
+      copy = inputs;
+      PrecomputedGram<Scalar>::check(copy);
+      return std::make_unique<DenseGram<Scalar>>(std::move(values), inputs.rows());
+    }
+  } else {
+    auto values = std::make_unique<OnDemandGram<Kernel, I>>(kernel, inputs);
+    if constexpr (may_be_linear<Kernel, I>) {
+      if (strategy == Strategy::linear) {
+        values->set_linear_inputs(
+            std::make_shared<LinearRows<I>>(linear_form(kernel).value(), values->inputs()));
+      }
+    }
+    return values;
+  }
+}
+
+/// Replaces values that are computed on request by the whole matrix, if the forecast's strategy is
+/// dense, or keeps rows, if it has room for some. If it is stopped, the matrix is not complete.
+/// \throws KernelValueError.
+template <class T>
+void hold_values(std::unique_ptr<Gram<T>>& values, const MemoryForecast& forecast,
+                 const RunControl& control) {
+  if (forecast.strategy == Strategy::dense && !values->rows_in_memory()) {
+    values = std::make_unique<DenseGram<T>>(*values, control.threads, [&](double fraction) {
+      return control.go_on({.stage = "kernel matrix", .fraction = fraction});
+    });
+  } else if (forecast.kept_rows > 0 && values->kept_rows() == nullptr) {
+    const std::ptrdiff_t m = values->size();
+    values->set_kept_rows(
+        std::make_shared<KeptRows<T>>(m, forecast.kept_rows * KeptRows<T>::row_bytes(m)));
+  }
 }
 
 #if BPM_BODIES
@@ -225,14 +267,7 @@ BPM_INLINE MemoryForecast forecast_memory(const MemoryQuestion& ask, const FitSe
     refuse(dense.total() < windowed.total() ? dense : windowed, "");
   }
   Strategy strategy = dense_fits ? Strategy::dense : Strategy::windowed;
-  if (ask.can_window && windowed_fits) {
-    strategy = choose_strategy({.points = ask.points,
-                                .problems = problems,
-                                .draws = ask.draws,
-                                .pairwise = ask.pairwise,
-                                .bytes = ask.bytes,
-                                .dense_fits = dense_fits});
-  }
+  if (ask.can_window && windowed_fits) strategy = choose_strategy(ask, dense_fits);
   strategy = settings.strategy.value_or(strategy);
   const MemoryForecast& chosen = strategy == Strategy::dense ? dense : windowed;
   if (chosen.total() > settings.memory) {

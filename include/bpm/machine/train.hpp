@@ -21,11 +21,11 @@
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/machine/draw_mean.hpp"
+#include "bpm/machine/classifier_parts.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/make_gram.hpp"
 #include "bpm/machine/run_sampler.hpp"
+#include "bpm/machine/strategy.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
 
@@ -91,13 +91,12 @@ template <class Sampler>
         "boundary_choice",
         pairs ? "is of a class against the rest, must be of pairs of classes"
               : "is of pairs of classes: fit them by Choice::fit, or OneVsOne");
-  check_not_negative(function, "boundary_choice", choice.relative_lambda);
-  check_not_negative(function, "boundary_choice", choice.label_noise);
+  for (const double number : {choice.relative_lambda, choice.label_noise, choice.slope,
+                              choice.growth, choice.fold_rows}) {
+    check_not_negative(function, "boundary_choice", number);
+  }
   check(takes_label_noise || choice.label_noise == 0, function, "boundary_choice",
         "has label noise, which the sampler does not take");
-  check_not_negative(function, "boundary_choice", choice.slope);
-  check_not_negative(function, "boundary_choice", choice.growth);
-  check_not_negative(function, "boundary_choice", choice.fold_rows);
   check(choice.draw_chance >= 0 && choice.draw_chance < 1, function, "boundary_choice",
         "has a draw_chance of ", choice.draw_chance, ", must be at least 0 and below 1");
   choice.raised = 0;
@@ -281,27 +280,35 @@ template <class T, class Sampler>
   }
 }
 
-/// Results of the means of draws, for any kernel: fields of `ClassifierParts`.
-struct MeanNumbers {
-  std::vector<PointIndex> support{};
-  RowMatrix<double> coefficients{};
-  RowMatrix<double> draw_coefficients{};
-  std::vector<std::uint64_t> draw_numbers{};
-  std::vector<double> draw_weights{};
-  std::vector<double> mean_norms{};
-  std::vector<double> training_margins{};
-  std::vector<std::size_t> training_errors{};
+/// Returns the mean decision value of a machine of two classes at its training points, weighted by
+/// the size of their coefficients, under the plain kernel and positive where it is right: sum_i
+/// alpha_i o_i / sqrt(k(x_i, x_i)) / sum_i |alpha_i|. It is the unit in which machines of different
+/// pairs of classes are compared; 1 if it is not positive.
+template <class T>
+[[nodiscard]] double output_unit(const Gram<T>& gram, const Subproblems& problems,
+                                 const DrawMean& mean) {
+  double sum = 0;
+  double sizes = 0;
+  for (std::ptrdiff_t i = 0; i < gram.size(); ++i) {
+    const double alpha = mean.coefficient(i);
+    const auto self = static_cast<double>(gram.diagonal(i));
+    if (alpha == 0 || !(self > 0)) continue;
+    sum += alpha * mean.plain_output(i, problems.lambda_at(i)) / std::sqrt(self);
+    sizes += std::abs(alpha);
+  }
+  return sum > 0 ? sum / sizes : 1;
+}
 
-  /// `more`: points of the support beside those with a coefficient. `problems`: none for means of
-  /// pairs of classes, which have no norms, margins and errors.
-  MeanNumbers(std::span<const DrawMean> means, const Subproblems* problems,
-              std::span<const PointIndex> more);
-};
+/// Sets support, coefficients, kept draws, norms, margins and errors of these means. `more`: points
+/// of the support beside those with a coefficient. `problems`: none for means of pairs of classes,
+/// which have no norms, margins and errors.
+BPM_INLINE void set_means(const PartNumbers& parts, std::span<const DrawMean> means,
+                          const Subproblems* problems, std::span<const PointIndex> more);
 
 #if BPM_BODIES
 
-BPM_INLINE MeanNumbers::MeanNumbers(std::span<const DrawMean> means, const Subproblems* problems,
-                                    std::span<const PointIndex> more) {
+BPM_INLINE void set_means(const PartNumbers& parts, std::span<const DrawMean> means,
+                          const Subproblems* problems, std::span<const PointIndex> more) {
   const std::ptrdiff_t m = means[0].size();
   const auto columns = std::ssize(means);
   // Index of each point in the support; -1: not in it.
@@ -319,25 +326,25 @@ BPM_INLINE MeanNumbers::MeanNumbers(std::span<const DrawMean> means, const Subpr
   }
   for (std::ptrdiff_t i = 0; i < m; ++i) {
     if (place[i] < 0) continue;
-    place[i] = std::ssize(support);
-    support.push_back(static_cast<PointIndex>(i));
+    place[i] = std::ssize(parts.support);
+    parts.support.push_back(static_cast<PointIndex>(i));
   }
-  const Eigen::Index size = std::ssize(support);
-  coefficients.resize(size, columns);
+  const Eigen::Index size = std::ssize(parts.support);
+  parts.coefficients.resize(size, columns);
   for (Eigen::Index s = 0; s < size; ++s) {
     for (Eigen::Index c = 0; c < columns; ++c) {
-      coefficients(s, c) = means[c].coefficient(support[s]);
+      parts.coefficients(s, c) = means[c].coefficient(parts.support[s]);
     }
   }
-  draw_coefficients.setZero(size, static_cast<Eigen::Index>(kept) * columns);
+  parts.draw_coefficients.setZero(size, static_cast<Eigen::Index>(kept) * columns);
   for (std::size_t n = 0; n < kept; ++n) {
-    draw_numbers.push_back(means[0].kept()[n].number);
+    parts.draw_numbers.push_back(means[0].kept()[n].number);
     for (Eigen::Index c = 0; c < columns; ++c) {
       const KeptDraw& draw = means[c].kept()[n];
-      draw_weights.push_back(draw.weight);
+      parts.draw_weights.push_back(draw.weight);
       for (std::size_t s = 0; s < draw.support.size(); ++s) {
-        draw_coefficients(place[draw.support[s]], static_cast<Eigen::Index>(n) * columns + c) =
-            draw.coefficients[s];
+        parts.draw_coefficients(place[draw.support[s]],
+                                static_cast<Eigen::Index>(n) * columns + c) = draw.coefficients[s];
       }
     }
   }
@@ -351,9 +358,9 @@ BPM_INLINE MeanNumbers::MeanNumbers(std::span<const DrawMean> means, const Subpr
       smallest = std::min(smallest, sign * mean.output(i));
       errors += sign * mean.plain_output(i, problems->lambda_at(i)) <= 0 ? 1U : 0U;
     }
-    mean_norms.push_back(norm);
-    training_margins.push_back(smallest / norm);
-    training_errors.push_back(errors);
+    parts.mean_norms.push_back(norm);
+    parts.training_margins.push_back(smallest / norm);
+    parts.training_errors.push_back(errors);
   }
 }
 

@@ -19,13 +19,10 @@
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/classifier.hpp"
-#include "bpm/machine/draw_mean.hpp"
-#include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/make_gram.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/strategy.hpp"
 #include "bpm/machine/train.hpp"
@@ -103,44 +100,27 @@ template <class Kernel, class Sampler, class Boundary, InputSet I>
 /// Storage of trainings in files: storage/training_file.hpp.
 struct StoredTraining;
 
-/// Returns the mean k(x, x) of the points of a user's matrix of kernel values, else 0.
-template <class Kernel, InputSet I>
-[[nodiscard]] double mean_diagonal_of(const I& inputs) {
-  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-    return inputs.diagonal().template cast<double>().mean();
-  } else {
-    return 0;
-  }
-}
-
 /// Returns the parts given by kernel, inputs and means, with the margins and errors of the training
-/// set; the caller adds bias, slope and threads. `problems`, `more`: see `MeanNumbers`.
+/// set; the caller adds bias, slope and threads. `problems`, `more`: see `set_means`.
 template <class Kernel, InputSet I>
 [[nodiscard]] ClassifierParts<Kernel, owned_inputs_t<I>> parts_of_means(
     const Kernel& kernel, const I& inputs, const std::vector<int>& classes,
     std::span<const DrawMean> means, const Subproblems* problems = nullptr,
     std::span<const PointIndex> more = {}) {
-  MeanNumbers numbers(means, problems, more);
-  auto chosen = [&] {
-    if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-      return owned_inputs_t<I>(0, input_count(inputs));
-    } else {
-      return select_inputs(inputs, numbers.support);
-    }
-  }();
-  return {.kernel = kernel,
-          .inputs = std::move(chosen),
-          .support = std::move(numbers.support),
-          .coefficients = std::move(numbers.coefficients),
-          .classes = classes,
-          .mean_diagonal = mean_diagonal_of<Kernel>(inputs),
-          .origin = origin_of(kernel, inputs),
-          .draw_coefficients = std::move(numbers.draw_coefficients),
-          .draw_numbers = std::move(numbers.draw_numbers),
-          .draw_weights = std::move(numbers.draw_weights),
-          .mean_norms = std::move(numbers.mean_norms),
-          .training_margins = std::move(numbers.training_margins),
-          .training_errors = std::move(numbers.training_errors)};
+  ClassifierParts<Kernel, owned_inputs_t<I>> parts{.kernel = kernel,
+                                                   .inputs = {},
+                                                   .support = {},
+                                                   .coefficients = {},
+                                                   .classes = classes,
+                                                   .origin = origin_of(kernel, inputs)};
+  set_means(numbers_of(parts), means, problems, more);
+  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+    parts.inputs.resize(0, input_count(inputs));
+    parts.mean_diagonal = inputs.diagonal().template cast<double>().mean();
+  } else {
+    parts.inputs = select_inputs(inputs, parts.support);
+  }
+  return parts;
 }
 
 /// Returns the notes of a fit that ends now, with warnings about inputs and chains behind these.
@@ -156,7 +136,8 @@ template <class Parts, InputSet I>
   notes.forecast = forecast;
   notes.report = std::move(report);
   notes.warnings = std::move(warnings);
-  warn_of_inputs(parts.kernel, inputs, parts.origin, notes.warnings);
+  warn_of_width(parts.kernel, inputs, notes.warnings);
+  warn_of_units(parts.kernel, inputs, parts.origin, notes.warnings);
   warn_of_chains(notes.report, notes.warnings);
   notes.training_seconds = seconds;
   return notes;
@@ -213,7 +194,7 @@ class Training {
     }
     std::vector<std::vector<PointIndex>> equal;
     if (!detail::admits_training_errors(fit_.sampler)) {
-      equal = detail::equal_groups_of<Kernel>(*inputs_, hashes);
+      equal = detail::equal_groups<Kernel>(*inputs_, hashes);
     }
     auto gram = kernel_values();
     const std::string why = detail::train(gram, equal, fit_, control, function);
@@ -355,7 +336,7 @@ template <class Kernel, class Sampler, class Boundary, class I, class O>
                                   bool any_number, I&& inputs, LabelList labels, O& observer,
                                   StopToken stop, std::string_view function) {
   const std::vector<int> classes =
-      check_classes(input_count(inputs), labels.list(), any_number, function);
+      check_labels(input_count(inputs), labels.list(), function, any_number);
   return Training(machine, keep_or_refer(std::forward<I>(inputs)), std::move(labels), classes,
                   run_control(machine.settings(), observer, std::move(stop)), function);
 }

@@ -14,7 +14,6 @@
 #include "bpm/core/target.hpp"
 #include "bpm/decision/class_probabilities.hpp"
 #include "bpm/kernel_values/gram.hpp"
-#include "bpm/machine/draw_mean.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/train.hpp"

@@ -107,9 +107,7 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
     });
   }
   const std::ptrdiff_t n = detail::input_count(inputs);
-  std::vector<int> classes = detail::check_labels(n, labels, f);
-  detail::check(Machine::any_number_of_classes || classes.size() == 2, f, "labels", "have ",
-                classes.size(), " classes, expected two; use OneVsRest for more");
+  std::vector<int> classes = detail::check_labels(n, labels, f, Machine::any_number_of_classes);
   detail::check_inputs(inputs, f);
   const bool pairs = Machine::one_against_one && classes.size() > 2;
   if (pairs) detail::check_boundary_of_pairs(settings.soft_boundary, f);

@@ -23,8 +23,8 @@
 #include "bpm/machine/coefficients.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/make_gram.hpp"
 #include "bpm/machine/run_sampler.hpp"
+#include "bpm/machine/strategy.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 

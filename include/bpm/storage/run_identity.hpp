@@ -18,7 +18,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
-#include "bpm/machine/fingerprint.hpp"
+#include "bpm/machine/labels.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/version_space/version_space.hpp"
 

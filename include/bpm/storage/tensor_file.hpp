@@ -21,7 +21,7 @@
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/target.hpp"
-#include "bpm/machine/fingerprint.hpp"
+#include "bpm/machine/labels.hpp"
 
 /// \file
 /// Named arrays of numbers and a map of strings in one block of bytes: the layout of safetensors.

@@ -21,7 +21,6 @@
 #include "bpm/data/source.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/run_sampler.hpp"
@@ -151,7 +150,7 @@ struct StoredTraining {
     ensure<DataError>(file.text("checksum") == file.checksum(), file.name(),
                       " is damaged: its checksum is wrong");
     const std::vector<int> classes =
-        check_classes(input_count(inputs), labels.list(), any_number, function);
+        check_labels(input_count(inputs), labels.list(), function, any_number);
     Training training(machine, keep_or_refer(std::forward<I>(inputs)), std::move(labels), classes,
                       function);
     const auto hashes = input_hashes(*training.inputs_);

@@ -84,15 +84,12 @@ class SoftBoundary {
   [[nodiscard]] SoftBoundary with_factor(double factor) const {
     SoftBoundary result = (factor == 0 ? hard() : relative(factor));
     result.class_weights_ = class_weights_;
-    if (factor == 0) return result;
     double most = 0;
     for (const auto& [label, lambda] : per_class_) most = std::max(most, lambda);
-    if (kind_ == Kind::relative) {  // Already ratios to the factor.
-      result.per_class_ = per_class_;
-    } else if (most > 0) {
-      result.per_class_ = per_class_;
-      for (auto& [label, lambda] : result.per_class_) lambda /= most;
-    }
+    if (kind_ == Kind::relative) most = 1;  // Already ratios to the factor.
+    if (factor == 0 || most == 0) return result;
+    result.per_class_ = per_class_;
+    for (auto& [label, lambda] : result.per_class_) lambda /= most;
     return result;
   }
 

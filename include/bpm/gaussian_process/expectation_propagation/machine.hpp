@@ -27,13 +27,12 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
 #include "bpm/machine/coefficients.hpp"
-#include "bpm/machine/draw_mean.hpp"
-#include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/fit_warnings.hpp"
 #include "bpm/machine/input_encoding.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/make_gram.hpp"
+#include "bpm/machine/run_sampler.hpp"
+#include "bpm/machine/strategy.hpp"
 #include "bpm/machine/train.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/sampler.hpp"
@@ -269,7 +268,7 @@ struct Fitting<ExpectationPropagation> {
     const ExpectationPropagation& method = machine.sampler();
     const FitSettings& settings = machine.settings();
     const std::vector<int> classes =
-        check_classes(input_count(inputs), labels, any_number, function);
+        check_labels(input_count(inputs), labels, function, any_number);
     method.check_settings();
     check(!settings.keep_draws, function, "keep_draws",
           "is true, must be false: expectation propagation makes no draws");
@@ -292,7 +291,7 @@ struct Fitting<ExpectationPropagation> {
     auto gram = make_gram(kernel, inputs, forecast.strategy);
     std::vector<std::vector<PointIndex>> equal;
     if (!(method.noise_deviation > 0)) {  // With noise, points may lie on the wrong side.
-      equal = equal_groups_of<Kernel>(inputs, input_hashes(inputs));
+      equal = equal_groups<Kernel>(inputs, input_hashes(inputs));
     }
     Subproblems problems(classes, labels);
     std::vector<EpPosterior> posteriors;
@@ -351,8 +350,14 @@ struct Fitting<ExpectationPropagation> {
         "; set a soft boundary lambda > 0 or noise_deviation > 0, or raise the limits");
     std::vector<DrawMean> means;
     std::vector<PointIndex> pivots;
+    double lambda = 0;
+    double diagonal = 0;
+    for (std::ptrdiff_t i = 0; i < gram->size(); ++i) {
+      lambda += problems.lambda_at(i);
+      diagonal += static_cast<double>(gram->diagonal(i));
+    }
     for (EpPosterior& posterior : posteriors) {
-      posterior.relative_lambda = problems.relative_lambda(*gram);
+      posterior.relative_lambda = diagonal > 0 ? lambda / diagonal : 0;
       means.emplace_back(input_count(inputs), false, false).set_centre(posterior.centre_of_mass());
       pivots.insert(pivots.end(), posterior.pivots.begin(), posterior.pivots.end());
     }

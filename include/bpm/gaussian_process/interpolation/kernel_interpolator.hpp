@@ -21,7 +21,6 @@
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/classifier.hpp"
-#include "bpm/machine/fingerprint.hpp"
 #include "bpm/machine/labels.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {

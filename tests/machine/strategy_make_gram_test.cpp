@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/make_gram.hpp"
+#include "bpm/machine/strategy.hpp"
 
 #include <Eigen/Core>
 #include <memory>

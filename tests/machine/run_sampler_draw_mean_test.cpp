@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/draw_mean.hpp"
+#include "bpm/machine/run_sampler.hpp"
 
 #include <cmath>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/input_encoding.hpp"
+#include "bpm/machine/table_encoding.hpp"
 
 #include <Eigen/Core>
 #include <functional>

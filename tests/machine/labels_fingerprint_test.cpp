@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/fingerprint.hpp"
+#include "bpm/machine/labels.hpp"
 
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
