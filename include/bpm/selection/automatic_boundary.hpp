@@ -334,7 +334,7 @@ BPM_INLINE OutOfFold outputs_held_out(std::span<const DrawMean> means, std::span
 
 #define BPM_DETAIL_OF_KERNEL(WORD, K, T)                                                        \
   WORD class detail::OnDemandGram<K, RowMatrix<T>>;                                             \
-  WORD class detail::OnDemandGram<WithConstant<K, std::plus<>>, RowMatrix<T>>;                  \
+  WORD class detail::OnDemandGram<detail::WithConstant<K, std::plus<>>, RowMatrix<T>>;          \
   WORD class detail::SupportValues<K, RowMatrix<T>>;                                            \
   WORD class Classifier<K, RowMatrix<T>>;                                                       \
   WORD class Training<K, PermutedPerceptron, RowMatrix<T>>;                                     \
