@@ -339,7 +339,7 @@ template <class Machine, class Kernel, class I, class O>
           candidates,
           *best,
           winner.loss,
-          search.folds.folds.always_train,
+          part.labels.size() - part.choice.points,
           std::move(boundary),
           moved_by};
 }
