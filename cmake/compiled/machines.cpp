@@ -5,6 +5,5 @@
 namespace bpm { inline namespace BPM_TARGET {
 
 BPM_DETAIL_MACHINES(template)
-BPM_DETAIL_FITS(template)
 
 }}  // namespace bpm

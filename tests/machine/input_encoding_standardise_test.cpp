@@ -12,6 +12,7 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/selection/choose.hpp"
+#include "bpm/selection/cross_validate.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "noisy_points.hpp"

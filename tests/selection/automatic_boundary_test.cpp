@@ -305,7 +305,7 @@ TEST_CASE("the part on which a boundary is chosen has shares of every class", "[
   std::vector<int> labels(2000, 7);
   std::fill_n(labels.begin(), 500, -2);
   std::fill_n(labels.begin() + 700, 4, 100);
-  const auto part = bpm::detail::stratified_part(labels, 200, 1);
+  const auto part = bpm::detail::ChoicePart(labels, 200, 1).points;
   CHECK(std::is_sorted(part.begin(), part.end()));
   const auto count = [&](int label) {
     return std::count_if(part.begin(), part.end(), [&](auto i) { return labels[i] == label; });
@@ -313,7 +313,7 @@ TEST_CASE("the part on which a boundary is chosen has shares of every class", "[
   CHECK(count(-2) == 50);
   CHECK(count(7) == 149);  // 1496 / 2000 of 200, rounded down.
   CHECK(count(100) == 4);  // All there are.
-  CHECK(bpm::detail::stratified_part(labels, 2000, 1).size() == 2000);
+  CHECK(bpm::detail::ChoicePart(labels, 2000, 1).points.size() == 2000);
 }
 
 TEST_CASE("the part on which a boundary is chosen is drawn, whatever the file's order",
@@ -323,15 +323,15 @@ TEST_CASE("the part on which a boundary is chosen is drawn, whatever the file's 
   const std::vector<int> labels(2000, 3);
   std::ptrdiff_t first_half = 0;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    const auto part = bpm::detail::stratified_part(labels, 200, seed);
+    const auto part = bpm::detail::ChoicePart(labels, 200, seed).points;
     REQUIRE(part.size() == 200);
     first_half += std::count_if(part.begin(), part.end(), [](auto i) { return i < 1000; });
   }
   CHECK(std::abs(first_half - 5000) < 5 * 47);
-  CHECK(bpm::detail::stratified_part(labels, 200, 1) ==
-        bpm::detail::stratified_part(labels, 200, 1));
-  CHECK(bpm::detail::stratified_part(labels, 200, 1) !=
-        bpm::detail::stratified_part(labels, 200, 2));
+  CHECK(bpm::detail::ChoicePart(labels, 200, 1).points ==
+        bpm::detail::ChoicePart(labels, 200, 1).points);
+  CHECK(bpm::detail::ChoicePart(labels, 200, 1).points !=
+        bpm::detail::ChoicePart(labels, 200, 2).points);
 }
 
 TEST_CASE("an automatic boundary says what it cannot do", "[selection]") {

@@ -228,22 +228,6 @@ TEST_CASE("ties of losses are a tenth of a standard error, of errors none", "[se
   CHECK(best_candidate(std::vector{candidate(0, 0, 1, 0.5, 0), candidate(0, 0, 0, 0.5, 0)}) == 0);
 }
 
-TEST_CASE("clearly better is smaller by a standard error", "[selection]") {
-  const ChoiceCandidate ahead{.loss = 0.5, .error = 0.2};
-  using bpm::detail::is_clearly_better;
-  CHECK(is_clearly_better({.loss = 0.45, .standard_error = 0.039}, ahead, false, 100));
-  CHECK_FALSE(is_clearly_better({.loss = 0.45, .standard_error = 0.041}, ahead, false, 100));
-  // Of errors among 100 points: 0.15 + sqrt(0.15 0.85 / 100) + 0.01 = 0.1957, 0.16 + 0.0467.
-  CHECK(is_clearly_better({.error = 0.15}, ahead, true, 100));
-  CHECK_FALSE(is_clearly_better({.error = 0.16}, ahead, true, 100));
-  // Where nobody errs.
-  CHECK_FALSE(
-      is_clearly_better({.loss = 0.004, .standard_error = 1e-6}, {.loss = 0.006}, false, 240));
-  // What is not consistent has no loss.
-  CHECK_FALSE(is_clearly_better({}, ahead, false, 100));
-  CHECK_FALSE(is_clearly_better({}, ahead, true, 100));
-}
-
 namespace {
 
 /// Candidates of one Gaussian kernel, tried on points dealt to folds.
@@ -257,11 +241,16 @@ struct Trying {
                                                         BestOfFirstFold* best) const {
     std::vector<ChoiceCandidate> result;
     for (const double x : lambdas) result.push_back({.relative_lambda = x});
-    bpm::detail::try_boundaries<float>(
-        bpm::detail::kernel_values_of(bpm::Gaussian::from_width(width), inputs,
-                                      bpm::detail::first_points(std::ssize(labels)), 1),
-        bpm::detail::empty_out_of_fold(labels, classes, folds), labels,
-        bpm::PermutedPerceptron{.draws = 1, .max_passes = 200}, {}, {}, result, best);
+    const bpm::PermutedPerceptron sampler;
+    const bpm::FitSettings settings;
+    const bpm::RunControl control;
+    const bpm::detail::ChoicePart all(labels, labels.size(), 1);
+    const bpm::detail::CandidateSearch<bpm::PermutedPerceptron> search{
+        sampler, 1, settings, control, all, bpm::detail::empty_out_of_fold(labels, classes, folds)};
+    bpm::detail::try_boundaries(
+        search,
+        bpm::detail::kernel_values_of(bpm::Gaussian::from_width(width), inputs, all.points, 1),
+        result, best);
     return result;
   }
 };

@@ -18,6 +18,7 @@
 #include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
+#include "bpm/selection/cross_validate.hpp"
 #include "catch.hpp"
 #include "message_of.hpp"
 #include "noisy_points.hpp"
@@ -583,4 +584,20 @@ TEST_CASE("neighbours that a larger part finds better by chance do not move the 
   CHECK(moves <= 9);  // Without the standard errors 19.
   // Fewer points than 3/2 of the part are no larger part.
   for (std::uint64_t seed = 1; seed <= 30; ++seed) CHECK_FALSE(moved(seed, 410));
+}
+
+TEST_CASE("clearly better is smaller by a standard error", "[selection]") {
+  const ChoiceCandidate ahead{.loss = 0.5, .error = 0.2};
+  using bpm::detail::is_clearly_better;
+  CHECK(is_clearly_better({.loss = 0.45, .standard_error = 0.039}, ahead, false, 100));
+  CHECK_FALSE(is_clearly_better({.loss = 0.45, .standard_error = 0.041}, ahead, false, 100));
+  // Of errors among 100 points: 0.15 + sqrt(0.15 0.85 / 100) + 0.01 = 0.1957, 0.16 + 0.0467.
+  CHECK(is_clearly_better({.error = 0.15}, ahead, true, 100));
+  CHECK_FALSE(is_clearly_better({.error = 0.16}, ahead, true, 100));
+  // Where nobody errs.
+  CHECK_FALSE(
+      is_clearly_better({.loss = 0.004, .standard_error = 1e-6}, {.loss = 0.006}, false, 240));
+  // What is not consistent has no loss.
+  CHECK_FALSE(is_clearly_better({}, ahead, false, 100));
+  CHECK_FALSE(is_clearly_better({}, ahead, true, 100));
 }

@@ -8,6 +8,7 @@
 
 #include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/classifier.hpp"
+#include "bpm/selection/cross_validate.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"
 
@@ -52,15 +53,16 @@ TEST_CASE("a fold's bias is in units of those that train it", "[selection]") {
   const bpm::detail::DenseGram<double> gram(std::move(values), m);
   const bpm::Folds folds{.count = 2, .of_point = {0, 1, 1, 0, -1, 1}};
   const std::vector<int> labels{1, 2, 1, 2, 1, 2};
-  const bpm::detail::FoldValues<double> fold(gram, folds, 0, labels, 0.5);
+  const bpm::detail::Fold fold(folds, 0, labels);
   CHECK(fold.left_out == std::vector<bpm::PointIndex>{0, 3});
   CHECK(fold.train == std::vector<bpm::PointIndex>{1, 2, 4, 5});
   CHECK(fold.labels == std::vector<int>{2, 1, 1, 2});
-  const double added = 0.5 * (4 + 9 + 25 + 36) / 4;
-  CHECK(fold.added == added);
-  CHECK(fold.gram.diagonal(2) == 25 + added);
-  CHECK(fold.others(1, 3) == 4 * 6 + added);
-  CHECK(fold.self[1] == std::sqrt(16 + added));
+  const double added = 0.5 * bpm::detail::mean_diagonal(gram, fold.train);
+  CHECK(added == 0.5 * (4 + 9 + 25 + 36) / 4);
+  const bpm::detail::FoldValues<double> of_fold(gram, fold, added);
+  CHECK(of_fold.gram.diagonal(2) == 25 + added);
+  CHECK(of_fold.others(1, 3) == 4 * 6 + added);
+  CHECK(of_fold.self[1] == std::sqrt(16 + added));
 }
 
 TEST_CASE("out-of-fold errors are those of labels that offsets move", "[selection]") {

@@ -35,14 +35,14 @@ struct ConfusionMatrix {
 
 /// Counts and ratios of one class. A ratio with the denominator zero is absent.
 struct ClassScores {
-  int label = 0;                    ///< Label of the class.
-  std::int64_t inputs = 0;          ///< Number of inputs of this class.
-  std::int64_t predicted = 0;       ///< Number of inputs predicted as this class.
-  std::int64_t correct = 0;         ///< Number of inputs of this class predicted correctly.
-  std::optional<double> recall;     ///< correct / inputs
-  std::optional<double> precision;  ///< correct / predicted
+  int label = 0;                      ///< Label of the class.
+  std::int64_t inputs = 0;            ///< Number of inputs of this class.
+  std::int64_t predicted = 0;         ///< Number of inputs predicted as this class.
+  std::int64_t correct = 0;           ///< Number of inputs of this class predicted correctly.
+  std::optional<double> recall{};     ///< correct / inputs
+  std::optional<double> precision{};  ///< correct / predicted
   /// 2 correct / (inputs + predicted), the harmonic mean of recall and precision.
-  std::optional<double> f1;
+  std::optional<double> f1{};
 };
 
 namespace detail {
@@ -111,7 +111,6 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
 /// Throws `std::invalid_argument` if the sizes differ or are zero. Cost O(n log n + n C + C^2).
 [[nodiscard]] inline ConfusionMatrix confusion_matrix(std::span<const int> labels,
                                                       std::span<const int> predicted) {
-  detail::check_labels(labels, predicted, "confusion_matrix");
   std::vector<int> classes(labels.begin(), labels.end());
   classes.insert(classes.end(), predicted.begin(), predicted.end());
   std::sort(classes.begin(), classes.end());
@@ -126,24 +125,19 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
   detail::check(matrix.counts.rows() == size && matrix.counts.cols() == size, "class_scores",
                 "counts", "is ", matrix.counts.rows(), " x ", matrix.counts.cols(),
                 ", must have one row and column for each of the ", size, " classes");
+  const auto ratio = [](std::int64_t count, std::int64_t of) -> std::optional<double> {
+    if (of <= 0) return std::nullopt;
+    return static_cast<double>(count) / static_cast<double>(of);
+  };
   std::vector<ClassScores> result;
-  result.reserve(matrix.classes.size());
   for (Eigen::Index c = 0; c < size; ++c) {
-    ClassScores scores;
-    scores.label = matrix.classes[c];
-    scores.inputs = matrix.counts.row(c).sum();
-    scores.predicted = matrix.counts.col(c).sum();
-    scores.correct = matrix.counts(c, c);
-    const auto correct = static_cast<double>(scores.correct);
-    if (scores.inputs > 0) {
-      scores.recall = correct / static_cast<double>(scores.inputs);
-    }
-    if (scores.predicted > 0) {
-      scores.precision = correct / static_cast<double>(scores.predicted);
-    }
-    if (scores.inputs + scores.predicted > 0) {
-      scores.f1 = 2 * correct / static_cast<double>(scores.inputs + scores.predicted);
-    }
+    ClassScores scores{.label = matrix.classes[c],
+                       .inputs = matrix.counts.row(c).sum(),
+                       .predicted = matrix.counts.col(c).sum(),
+                       .correct = matrix.counts(c, c)};
+    scores.recall = ratio(scores.correct, scores.inputs);
+    scores.precision = ratio(scores.correct, scores.predicted);
+    scores.f1 = ratio(2 * scores.correct, scores.inputs + scores.predicted);
     result.push_back(scores);
   }
   return result;
@@ -249,14 +243,9 @@ struct ReliabilityBin {
   std::vector<ReliabilityBin> diagram(bins);
   for (std::size_t i = 0; i < index.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i);
-    Eigen::Index most = 0;
-    for (std::size_t c = 1; c < classes.size(); ++c) {
-      const auto column = static_cast<Eigen::Index>(c);
-      if (detail::probability_at(probabilities, row, column) >
-          detail::probability_at(probabilities, row, most)) {
-        most = column;
-      }
-    }
+    const auto most = detail::class_of_outputs(std::ssize(classes), [&](std::ptrdiff_t c) {
+      return detail::probability_at(probabilities, row, c);
+    });
     const double p = detail::probability_at(probabilities, row, most);
     ReliabilityBin& bin =
         diagram[std::min(bins - 1, static_cast<std::size_t>(p * static_cast<double>(bins)))];

@@ -337,11 +337,9 @@ template <detail::Flags Correct = std::vector<bool>>
                 f, "classes", "must hold a label, and ascend");
   std::vector<std::vector<double>> of_class(classes.size());
   std::vector<std::vector<bool>> right(classes.size());
-  for (std::size_t i = 0; i < predicted.size(); ++i) {
-    const auto at = std::lower_bound(classes.begin(), classes.end(), predicted[i]);
-    detail::check(at != classes.end() && *at == predicted[i], f, detail::join("predicted[", i, "]"),
-                  "is ", predicted[i], ", must be one of the given classes");
-    const auto c = static_cast<std::size_t>(at - classes.begin());
+  const auto places = detail::places_of(predicted, classes, f, "predicted");
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto c = static_cast<std::size_t>(places[i]);
     of_class[c].push_back(scores[i]);
     right[c].push_back(std::ranges::begin(correct)[i]);
   }

@@ -78,6 +78,25 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
   }
 }
 
+/// Returns the largest output of every input or, with `gap`, its distance to the second largest; of
+/// one column |d|.
+[[nodiscard]] inline std::vector<double> scores_of(const Eigen::Ref<const Eigen::MatrixXd>& values,
+                                                   bool gap, std::string_view function) {
+  check_decision_values(values, function);
+  std::vector<double> scores(values.rows());
+  for (Eigen::Index i = 0; i < values.rows(); ++i) {
+    double first = values(i, 0);
+    double second = -std::numeric_limits<double>::infinity();
+    for (Eigen::Index j = 1; j < values.cols(); ++j) {
+      second = std::max(second, std::min(first, values(i, j)));
+      first = std::max(first, values(i, j));
+    }
+    const double of_many = gap ? first - second : first;
+    scores[i] = values.cols() == 1 ? std::abs(first) : of_many;
+  }
+  return scores;
+}
+
 }  // namespace detail
 
 /// The score max_y f_y(x_i) of every input: the rule of Herbrich and Graepel, "Large Scale Bayes
@@ -90,16 +109,7 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
 /// Cost O(n C).
 [[nodiscard]] inline std::vector<double> largest_output_scores(
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values) {
-  detail::check_decision_values(decision_values, "largest_output_scores");
-  std::vector<double> scores(decision_values.rows());
-  for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
-    double largest = decision_values(i, 0);
-    for (Eigen::Index j = 1; j < decision_values.cols(); ++j) {
-      largest = std::max(largest, decision_values(i, j));
-    }
-    scores[i] = decision_values.cols() == 1 ? std::abs(largest) : largest;
-  }
-  return scores;
+  return detail::scores_of(decision_values, false, "largest_output_scores");
 }
 
 /// The score f_(1)(x_i) - f_(2)(x_i) of every input: its largest output less its second largest,
@@ -110,19 +120,7 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
 /// half the gap between d and -d, so that both scores of a binary machine are equal.
 [[nodiscard]] inline std::vector<double> gap_scores(
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values) {
-  detail::check_decision_values(decision_values, "gap_scores");
-  std::vector<double> scores(decision_values.rows());
-  for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
-    double first = decision_values(i, 0);
-    double second = -std::numeric_limits<double>::infinity();
-    for (Eigen::Index j = 1; j < decision_values.cols(); ++j) {
-      const double value = decision_values(i, j);
-      second = std::max(second, std::min(first, value));
-      first = std::max(first, value);
-    }
-    scores[i] = decision_values.cols() == 1 ? std::abs(first) : first - second;
-  }
-  return scores;
+  return detail::scores_of(decision_values, true, "gap_scores");
 }
 
 /// Accepts an input whose score is at least `threshold`. Minus infinity accepts everything.
@@ -170,6 +168,22 @@ namespace detail {
   return std::sqrt(std::max(0.0, share * (1 - share)) / count);
 }
 
+/// Returns the index of each label in these classes, which ascend. \throws std::invalid_argument on
+/// other labels.
+[[nodiscard]] inline std::vector<Eigen::Index> places_of(std::span<const int> labels,
+                                                         std::span<const int> classes,
+                                                         std::string_view function,
+                                                         std::string_view argument) {
+  std::vector<Eigen::Index> places(labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto at = std::lower_bound(classes.begin(), classes.end(), labels[i]);
+    check(at != classes.end() && *at == labels[i], function, join(argument, "[", i, "]"), "is ",
+          labels[i], ", must be one of the given classes");
+    places[i] = at - classes.begin();
+  }
+  return places;
+}
+
 /// Index of each label in `classes`. \throws std::invalid_argument as `log_losses`.
 [[nodiscard]] inline std::vector<Eigen::Index> class_indices(std::span<const int> labels,
                                                              std::span<const int> classes,
@@ -184,14 +198,7 @@ namespace detail {
   check_size(function, "columns", columns,
              columns == 1 && classes.size() == 2 ? 1 : std::ssize(classes),
              "one per class; of two classes one may do");
-  std::vector<Eigen::Index> indices(labels.size());
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto at = std::lower_bound(classes.begin(), classes.end(), labels[i]);
-    check(at != classes.end() && *at == labels[i], function, join("labels[", i, "]"), "is ",
-          labels[i], ", must be one of the given classes");
-    indices[i] = at - classes.begin();
-  }
-  return indices;
+  return places_of(labels, classes, function, "labels");
 }
 
 /// P(class c | input i), from one or several columns.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -17,6 +18,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
+#include "bpm/decision/class_probabilities.hpp"
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/kernel.hpp"
@@ -28,10 +30,13 @@
 #include "bpm/machine/train.hpp"
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/sampler.hpp"
-#include "bpm/selection/calibration.hpp"
 #include "bpm/selection/candidates.hpp"
 #include "bpm/selection/out_of_fold.hpp"
 #include "bpm/version_space/soft_boundary.hpp"
+
+/// \file
+/// The search for a fit's soft boundary; slope and offsets of its probabilities, from the folds
+/// that chose the boundary and from points that its draws hold out.
 
 namespace bpm { inline namespace BPM_TARGET {
 
@@ -58,8 +63,80 @@ namespace detail {
 
 /// Returns the values that a search tries, of label noise or of lambda.
 /// \throws std::invalid_argument without values or draws, on values out of range or order.
-[[nodiscard]] BPM_INLINE const std::vector<double>& checked_values(
-    const AutomaticBoundary& boundary, bool by_noise, std::string_view function);
+[[nodiscard]] inline const std::vector<double>& checked_values(const AutomaticBoundary& boundary,
+                                                               bool by_noise,
+                                                               std::string_view function) {
+  const std::vector<double>& values = by_noise ? boundary.label_noises : boundary.relative_lambdas;
+  const char* const what = by_noise ? "label noise" : "lambda";
+  check(!values.empty(), function, "boundary", "has no ", what);
+  check(boundary.draws >= 1, function, "boundary", "has 0 draws, must have 1 or more");
+  for (const double value : values) {
+    check(value >= 0 && (by_noise ? value < 0.5 : std::isfinite(value)), function, "boundary",
+          "has the ", what, " ", value,
+          by_noise ? ", must be at least 0 and below 1/2" : ", must be finite and not negative");
+  }
+  check(std::is_sorted(values.begin(), values.end()), function, "boundary", "has ", what,
+        "s that do not ascend");
+  return values;
+}
+
+/// Returns the slope of a candidate's machines; 0 without a consistent classifier.
+template <class Scalar, class Sampler>
+[[nodiscard]] double slope_of(const CandidateSearch<Sampler>& search,
+                              const DenseGram<Scalar>& values, ChoiceCandidate candidate) {
+  try_boundaries(search, values, {&candidate, 1});
+  return candidate.consistent ? candidate.slope : 0;
+}
+
+/// Returns the exponent g with which the best slope of probabilities grows with the number of
+/// training points, s ~ m^g, from two slopes: that of `whole`, fitted on all points of `values`,
+/// and that of half of them. g is from 0 to 0.6: noisy classes may suggest more, but such growth
+/// does not last. 0 if half of the points give no slope.
+template <class Scalar, class Sampler>
+[[nodiscard]] double slope_growth(const CandidateSearch<Sampler>& search,
+                                  const DenseGram<Scalar>& values, const ChoiceCandidate& whole) {
+  const std::size_t points = search.part.labels.size();
+  const ChoicePart half(search.part.labels, points / 2, search.settings.seed);
+  const double more = static_cast<double>(points) / static_cast<double>(half.labels.size());
+  const bool alone = half.choice.points < half.labels.size();
+  if (!(whole.slope > 0) || more < 1.2 || alone) return 0;
+  const auto on_half = search.on(half, search.folds.folds.count);
+  const double slope = slope_of(on_half, part_of(values, half.points), whole);
+  return slope > 0 ? std::clamp(std::log(whole.slope / slope) / std::log(more), 0.0, 0.6) : 0;
+}
+
+/// Returns `BoundaryChoice::draw_chance`, from the slope of `mean` and that of single draws. Up to
+/// 0.9; 0 for samplers that see a cone, whose centre is no such mean.
+template <class Scalar, class Sampler>
+[[nodiscard]] double draw_chance(const CandidateSearch<Sampler>& search,
+                                 const DenseGram<Scalar>& values, const ChoiceCandidate& mean) {
+  if (sees_cones<Sampler> || search.draws <= 1 || !(mean.slope > 0)) return 0;
+  CandidateSearch<Sampler> single = search;
+  single.draws = 1;
+  const double ratio = slope_of(single, values, mean) / mean.slope;
+  const double shared = 1 - 1 / static_cast<double>(search.draws);
+  return ratio > 0 ? std::clamp((1 - ratio * ratio) / shared, 0.0, 0.9) : 0;
+}
+
+/// Returns the choice that a fit adopts from the candidate chosen on a part of the points.
+template <class Scalar, class Sampler>
+[[nodiscard]] BoundaryChoice boundary_of(const CandidateSearch<Sampler>& search,
+                                         const DenseGram<Scalar>& values,
+                                         const ChoiceCandidate& chosen) {
+  const OutOfFold& folds = search.folds;
+  BoundaryChoice choice = search.part.choice;
+  choice.relative_lambda = chosen.relative_lambda;
+  choice.label_noise = chosen.label_noise;
+  choice.slope = chosen.slope;
+  choice.offsets = chosen.offsets;
+  choice.growth = slope_growth(search, values, chosen);
+  choice.draw_chance = draw_chance(search, values, chosen);
+  choice.fold_rows =
+      static_cast<double>(search.part.points.size()) -
+      static_cast<double>(folds.points.size()) / static_cast<double>(folds.folds.count);
+  choice.fold_draws = search.draws;
+  return choice;
+}
 
 /// Chooses lambda / k(x, x), or label noise for samplers that take it, by the smallest out-of-fold
 /// log loss on a part of the points, as `choose` does for one kernel. `values`: kernel values on
@@ -71,39 +148,61 @@ template <class T, class Sampler>
                                              const Sampler& sampler, const FitSettings& settings,
                                              const std::vector<int>& classes, bool pairs,
                                              const RunControl& control, std::string_view function) {
-  BoundaryChoice choice{.points = part.can_be_left_out,
-                        .largest_class = part.largest_class,
-                        .loss_of_shares = part.loss_of_shares};
   const bool by_noise = chooses_label_noise<Sampler>(settings);
-  for (const double value : checked_values(boundary, by_noise, function)) {
-    choice.candidates.push_back({.relative_lambda = by_noise ? 0 : value,
-                                 .label_noise = by_noise ? value : 0,
-                                 .one_against_one = pairs});
+  std::vector<ChoiceCandidate> candidates;
+  add_candidates(candidates, {.one_against_one = pairs},
+                 checked_values(boundary, by_noise, function), by_noise);
+  BoundaryChoice choice = part.choice;
+  if (values.size() > 0) {  // Else too few points to judge by.
+    const auto observer = [&](const Progress& now) { return control.go_on(now); };
+    StageProgress<decltype(observer)> stage{observer, "choosing the soft boundary"};
+    const RunControl watched{std::ref(stage), control.stop, control.threads};
+    const CandidateSearch<Sampler> search{
+        sampler,  boundary.draws,
+        settings, watched,
+        part,     part.folds(classes, std::min(boundary.folds, part.choice.points), settings.seed)};
+    BestOfFirstFold best_of_first_fold;
+    try_boundaries(search, values, candidates, &best_of_first_fold);
+    if (const auto best = best_candidate(candidates)) {
+      choice = boundary_of(search, values, candidates[*best]);
+    } else {
+      choice.relative_lambda = candidates.back().relative_lambda;
+      choice.label_noise = candidates.back().label_noise;
+    }
+    ensure<Stopped>(!stage.stopped && !control.stop.stop_requested(), function,
+                    ": stopped while choosing the soft boundary");
   }
-  if (values.size() == 0) return choice;  // Too few points to judge by.
-  const auto observer = [&](const Progress& now) { return control.go_on(now); };
-  StageProgress<decltype(observer)> stage{observer, "choosing the soft boundary"};
-  const RunControl watched{std::ref(stage), control.stop, control.threads};
-  const OutOfFold folds = empty_out_of_fold(
-      part.labels, classes,
-      Folds::stratified(part.labels, std::min(boundary.folds, part.can_be_left_out),
-                        settings.seed));
-  BestOfFirstFold best_of_first_fold;
-  try_boundaries<T>(values, folds, part.labels, search_sampler(sampler, boundary.draws), settings,
-                    watched, choice.candidates, &best_of_first_fold);
-  if (const auto best = best_candidate(choice.candidates)) {
-    auto candidates = std::move(choice.candidates);
-    choice = boundary_of(candidates[*best], values, folds, part, sampler, boundary.draws, settings,
-                         watched);
-    choice.candidates = std::move(candidates);
-  } else {
-    choice.relative_lambda = choice.candidates.back().relative_lambda;
-    choice.label_noise = choice.candidates.back().label_noise;
-  }
-  ensure<Stopped>(!stage.stopped && !control.stop.stop_requested(), function,
-                  ": stopped while choosing the soft boundary");
+  choice.candidates = std::move(candidates);
   return choice;
 }
+
+/// Returns the factor of offsets found on so many outputs of one or two draws: with fewer outputs,
+/// more of an offset is chance. 1 with class weights, whose deliberate shift of the boundary the
+/// offsets must undo completely.
+[[nodiscard]] inline double share_of_offsets(std::size_t outputs, const SoftBoundary& boundary) {
+  if (boundary.has_class_weights()) return 1;
+  return std::sqrt(std::min(1.0, static_cast<double>(outputs) / enough_left_out));
+}
+
+/// Returns the held-out outputs of the draws of all subproblems, a row per draw and point, without
+/// draws for which a subproblem has none.
+[[nodiscard]] BPM_INLINE OutOfFold outputs_held_out(std::span<const DrawMean> means,
+                                                    std::span<const int> labels,
+                                                    const std::vector<int>& classes);
+
+/// Slope and offsets of a fit's probabilities, fields of `ClassifierParts`: from the held-out
+/// outputs of its own draws, if these are enough; else from the out-of-fold outputs of the choice
+/// of the boundary, of machines of fewer points, whose outputs have another scale.
+struct FitProbabilities {
+  double slope = 0;
+  std::vector<double> offsets{};
+  std::size_t rows = 0;
+
+  /// `given`: the boundary of the settings.
+  FitProbabilities(const BoundaryChoice& choice, const SoftBoundary& given,
+                   std::span<const DrawMean> means, std::span<const int> labels,
+                   const std::vector<int>& classes);
+};
 
 template <>
 struct BoundarySearch<AutomaticBoundary> {
@@ -132,10 +231,10 @@ struct BoundarySearch<AutomaticBoundary> {
                                              std::span<const int> labels, const RunControl& control,
                                              std::string_view function, bool pairs) {
     using T = kernel_scalar_t<I>;
-    const ChoicePart part(labels, classes, points<Sampler>(boundary), settings.seed);
+    const ChoicePart part(labels, points<Sampler>(boundary), settings.seed);
     const DenseGram<T> values =
-        part.can_be_left_out < 2 ? DenseGram<T>(Buffer<T>(0), 0)
-                                 : kernel_values_of(kernel, inputs, part.points, control.threads);
+        part.choice.points < 2 ? DenseGram<T>(Buffer<T>(0), 0)
+                               : kernel_values_of(kernel, inputs, part.points, control.threads);
     return choose_boundary(boundary, part, values, sampler, settings, classes, pairs, control,
                            function);
   }
@@ -143,20 +242,57 @@ struct BoundarySearch<AutomaticBoundary> {
 
 #if BPM_BODIES
 
-BPM_INLINE const std::vector<double>& checked_values(const AutomaticBoundary& boundary,
-                                                     bool by_noise, std::string_view function) {
-  const std::vector<double>& values = by_noise ? boundary.label_noises : boundary.relative_lambdas;
-  const char* const what = by_noise ? "label noise" : "lambda";
-  check(!values.empty(), function, "boundary", "has no ", what);
-  check(boundary.draws >= 1, function, "boundary", "has 0 draws, must have 1 or more");
-  for (const double value : values) {
-    check(value >= 0 && (by_noise ? value < 0.5 : std::isfinite(value)), function, "boundary",
-          "has the ", what, " ", value,
-          by_noise ? ", must be at least 0 and below 1/2" : ", must be finite and not negative");
+BPM_INLINE FitProbabilities::FitProbabilities(const BoundaryChoice& choice,
+                                              const SoftBoundary& given,
+                                              std::span<const DrawMean> means,
+                                              std::span<const int> labels,
+                                              const std::vector<int>& classes) {
+  const std::uint64_t draws = means[0].count();
+  const OutOfFold held_out = outputs_held_out(means, labels, classes);
+  if (held_out.labels.size() >= 500) {
+    rows = held_out.labels.size();
+    const FittedSlope fitted = held_out.slope(wants_offsets(given, classes.size()));
+    const double factor = choice.slope_of_draws(draws);  // Outputs of single draws.
+    slope = factor * fitted.slope;
+    const double share = factor * share_of_offsets(rows, given);
+    for (const double offset : fitted.offsets) offsets.push_back(share * offset);
+  } else if (choice.slope > 0) {
+    slope = choice.slope * choice.slope_factor(labels.size(), draws);
+    offsets = choice.offsets;
+    rows = choice.points;
   }
-  check(std::is_sorted(values.begin(), values.end()), function, "boundary", "has ", what,
-        "s that do not ascend");
-  return values;
+}
+
+BPM_INLINE OutOfFold outputs_held_out(std::span<const DrawMean> means, std::span<const int> labels,
+                                      const std::vector<int>& classes) {
+  OutOfFold result{.folds = {}, .classes = classes};
+  std::vector<std::vector<const KeptDraw*>> draws;  // By draw and subproblem.
+  for (const KeptDraw& first : means[0].left_out()) {
+    std::vector<const KeptDraw*> one;
+    for (const DrawMean& mean : means) {
+      const auto& noted = mean.left_out();
+      const auto found = std::lower_bound(
+          noted.begin(), noted.end(), first.number,
+          [](const KeptDraw& draw, std::uint64_t number) { return draw.number < number; });
+      if (found != noted.end() && found->number == first.number &&
+          found->support == first.support) {
+        one.push_back(&*found);
+      }
+    }
+    if (one.size() < means.size()) continue;
+    result.points.insert(result.points.end(), first.support.begin(), first.support.end());
+    draws.push_back(std::move(one));
+  }
+  result.labels = labels_at(labels, result.points);
+  result.decision_values.resize(std::ssize(result.labels), std::ssize(means));
+  for (std::size_t c = 0; c < means.size(); ++c) {
+    double* to = result.decision_values.data() +
+                 static_cast<Eigen::Index>(c) * result.decision_values.rows();
+    for (const auto& draw : draws) {
+      to = std::copy(draw[c]->coefficients.begin(), draw[c]->coefficients.end(), to);
+    }
+  }
+  return result;
 }
 
 #endif
@@ -169,17 +305,15 @@ BPM_INLINE const std::vector<double>& checked_values(const AutomaticBoundary& bo
 #define BPM_DETAIL_OF_SAMPLER(WORD, S, T)                                                         \
   WORD SamplerReport run_sampler(const S&, const Gram<T>&, const Subproblems&, const RunControl&, \
                                  TrainingState<S>&);                                              \
-  WORD void try_boundaries(const DenseGram<T>&, const OutOfFold&, std::span<const int>, const S&, \
-                           const FitSettings&, const RunControl&, std::span<ChoiceCandidate>,     \
-                           BestOfFirstFold*);                                                     \
+  WORD void try_boundaries(const CandidateSearch<S>&, const DenseGram<T>&,                        \
+                           std::span<ChoiceCandidate>, BestOfFirstFold*);                         \
+  WORD BoundaryChoice boundary_of(const CandidateSearch<S>&, const DenseGram<T>&,                 \
+                                  const ChoiceCandidate&);                                        \
   WORD BoundaryChoice choose_boundary(                                                            \
       const AutomaticBoundary&, const ChoicePart&, const DenseGram<T>&, const S&,                 \
       const FitSettings&, const std::vector<int>&, bool, const RunControl&, std::string_view);    \
   WORD std::string train(std::unique_ptr<Gram<T>>&, std::span<const std::vector<PointIndex>>,     \
-                         DrawFit<S>&, const RunControl&, std::string_view);                       \
-  WORD BoundaryChoice boundary_of(const ChoiceCandidate&, const DenseGram<T>&, const OutOfFold&,  \
-                                  const ChoicePart&, const S&, std::uint64_t, const FitSettings&, \
-                                  const RunControl&);
+                         DrawFit<S>&, const RunControl&, std::string_view);
 
 #define BPM_DETAIL_OF_VALUES(WORD, T)                                                           \
   WORD void hold_values(std::unique_ptr<Gram<T>>&, const MemoryForecast&, const RunControl&);   \
@@ -193,40 +327,25 @@ BPM_INLINE const std::vector<double>& checked_values(const AutomaticBoundary& bo
   BPM_DETAIL_OF_SAMPLER(WORD, Billiard, T)                                                      \
   BPM_DETAIL_OF_SAMPLER(WORD, KernelGibbs, T)
 
-#define BPM_DETAIL_OF_KERNEL(WORD, K, T)                               \
-  WORD class OnDemandGram<K, RowMatrix<T>>;                            \
-  WORD class OnDemandGram<WithConstant<K, std::plus<>>, RowMatrix<T>>; \
-  WORD class SupportValues<K, RowMatrix<T>>;
-
-#define BPM_DETAIL_OF_MACHINE(WORD, K, T)                   \
-  WORD class Classifier<K, RowMatrix<T>>;                   \
-  WORD class Training<K, PermutedPerceptron, RowMatrix<T>>; \
-  WORD Eigen::MatrixXd Classifier<K, RowMatrix<T>>::decision_values(const RowMatrix<T>&) const;
-
-#define BPM_DETAIL_MACHINES(WORD)                   \
-  namespace detail {                                \
-  BPM_DETAIL_OF_KERNEL(WORD, Gaussian, float)       \
-  BPM_DETAIL_OF_KERNEL(WORD, Gaussian, double)      \
-  BPM_DETAIL_OF_KERNEL(WORD, RuntimeKernel, float)  \
-  BPM_DETAIL_OF_KERNEL(WORD, RuntimeKernel, double) \
-  }                                                 \
-  BPM_DETAIL_OF_MACHINE(WORD, Gaussian, float)      \
-  BPM_DETAIL_OF_MACHINE(WORD, Gaussian, double)     \
-  BPM_DETAIL_OF_MACHINE(WORD, RuntimeKernel, float) \
-  BPM_DETAIL_OF_MACHINE(WORD, RuntimeKernel, double)
-
 #define BPM_DETAIL_FIT(WORD, Machine, K, T)                                                   \
   WORD Classifier<K, RowMatrix<T>> Machine<K>::fit(const RowMatrix<T>&, std::span<const int>, \
                                                    detail::IgnoreProgress&&, StopToken) const;
-#define BPM_DETAIL_FITS(WORD)                                    \
-  BPM_DETAIL_FIT(WORD, BayesPointMachine, Gaussian, float)       \
-  BPM_DETAIL_FIT(WORD, BayesPointMachine, Gaussian, double)      \
-  BPM_DETAIL_FIT(WORD, BayesPointMachine, RuntimeKernel, float)  \
-  BPM_DETAIL_FIT(WORD, BayesPointMachine, RuntimeKernel, double) \
-  BPM_DETAIL_FIT(WORD, OneVsRest, Gaussian, float)               \
-  BPM_DETAIL_FIT(WORD, OneVsRest, Gaussian, double)              \
-  BPM_DETAIL_FIT(WORD, OneVsRest, RuntimeKernel, float)          \
-  BPM_DETAIL_FIT(WORD, OneVsRest, RuntimeKernel, double)
+
+#define BPM_DETAIL_OF_KERNEL(WORD, K, T)                                                        \
+  WORD class detail::OnDemandGram<K, RowMatrix<T>>;                                             \
+  WORD class detail::OnDemandGram<detail::WithConstant<K, std::plus<>>, RowMatrix<T>>;          \
+  WORD class detail::SupportValues<K, RowMatrix<T>>;                                            \
+  WORD class Classifier<K, RowMatrix<T>>;                                                       \
+  WORD class Training<K, PermutedPerceptron, RowMatrix<T>>;                                     \
+  WORD Eigen::MatrixXd Classifier<K, RowMatrix<T>>::decision_values(const RowMatrix<T>&) const; \
+  BPM_DETAIL_FIT(WORD, BayesPointMachine, K, T)                                                 \
+  BPM_DETAIL_FIT(WORD, OneVsRest, K, T)
+
+#define BPM_DETAIL_MACHINES(WORD)                  \
+  BPM_DETAIL_OF_KERNEL(WORD, Gaussian, float)      \
+  BPM_DETAIL_OF_KERNEL(WORD, Gaussian, double)     \
+  BPM_DETAIL_OF_KERNEL(WORD, RuntimeKernel, float) \
+  BPM_DETAIL_OF_KERNEL(WORD, RuntimeKernel, double)
 
 struct Billiard;
 struct KernelGibbs;
@@ -237,7 +356,6 @@ BPM_DETAIL_OF_VALUES(extern template, float)
 BPM_DETAIL_OF_VALUES(extern template, double)
 }  // namespace detail
 BPM_DETAIL_MACHINES(extern template)
-BPM_DETAIL_FITS(extern template)
 #endif
 
 }}  // namespace bpm

@@ -9,12 +9,10 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/target.hpp"
@@ -23,7 +21,6 @@
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
-#include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/train.hpp"
 #include "bpm/samplers/sampler.hpp"
 #include "bpm/selection/out_of_fold.hpp"
@@ -54,22 +51,48 @@ template <class Sampler>
   return classes > 2 || boundary.has_class_weights();
 }
 
-/// Returns about `most` points or fewer, ascending: of every class its share, but at least ten
-/// where it has them.
-[[nodiscard]] BPM_INLINE std::vector<PointIndex> stratified_part(std::span<const int> labels,
-                                                                 std::size_t most,
-                                                                 std::uint64_t seed);
-
-/// Points and labels on which `choose_boundary` tries candidates.
+/// A part of the points, on which candidates are tried.
 struct ChoicePart {
   std::vector<PointIndex> points;
   std::vector<int> labels;
-  std::size_t can_be_left_out = 0;  ///< Number of points not alone in their class.
-  double largest_class = 0;         ///< Share of the largest class.
-  double loss_of_shares = 0;        ///< Log loss of predicting the classes' shares.
+  /// Points that can be left out, and shares of classes.
+  BoundaryChoice choice{};
 
-  ChoicePart(std::span<const int> all, const std::vector<int>& classes, std::size_t most,
-             std::uint64_t seed);
+  /// Draws about `most` points or fewer, ascending: of every class its share, but at least ten
+  /// where it has them.
+  ChoicePart(std::span<const int> all, std::size_t most, std::uint64_t seed);
+
+  /// Returns folds of the part, with all outputs zero. \throws as `Folds::stratified`.
+  [[nodiscard]] OutOfFold folds(const std::vector<int>& classes, std::size_t count,
+                                std::uint64_t seed) const {
+    return empty_out_of_fold(labels, classes, Folds::stratified(labels, count, seed));
+  }
+};
+
+/// Adds candidates like this one with these values of lambda / k(x, x), or of label noise.
+inline void add_candidates(std::vector<ChoiceCandidate>& candidates, ChoiceCandidate one,
+                           std::span<const double> values, bool by_noise) {
+  for (const double value : values) {
+    (by_noise ? one.label_noise : one.relative_lambda) = value;
+    candidates.push_back(one);
+  }
+}
+
+/// What tries candidates out of fold, on a part of the points.
+template <class Sampler>
+struct CandidateSearch {
+  const Sampler& sampler;       ///< Sampler of the fit.
+  std::uint64_t draws;          ///< Draws of each fold's machine.
+  const FitSettings& settings;  ///< Settings of the fit.
+  const RunControl& control;
+  const ChoicePart& part;
+  OutOfFold folds;  ///< Folds of the part, with all outputs zero.
+
+  /// Returns the same search on another part, by so many folds.
+  [[nodiscard]] CandidateSearch on(const ChoicePart& other, std::size_t count) const {
+    return {sampler, draws, settings,
+            control, other, other.folds(folds.classes, count, settings.seed)};
+  }
 };
 
 /// A candidate and the outputs of its machines at points left out.
@@ -113,49 +136,64 @@ struct BestOfFirstFold {
   }
 };
 
-/// Least points of a first fold on which candidates far behind are dropped.
-inline constexpr std::size_t least_points_to_race = 200;
+/// Returns the points that the first fold leaves out, with all outputs zero. The others always
+/// train.
+[[nodiscard]] inline OutOfFold first_fold(const OutOfFold& all, std::span<const int> labels) {
+  Folds folds = all.folds;
+  folds.count = 1;
+  for (std::int32_t& fold : folds.of_point) fold = fold == 0 ? 0 : -1;
+  return empty_out_of_fold(labels, all.classes, std::move(folds));
+}
+
+/// Returns the outputs of a candidate's machines, as `outputs_of_left_out`.
+template <class Scalar, class Sampler>
+[[nodiscard]] std::optional<Eigen::MatrixXd> outputs_of(const CandidateSearch<Sampler>& search,
+                                                        const FoldValues<Scalar>& values,
+                                                        const Fold& fold,
+                                                        const ChoiceCandidate& one) {
+  return outputs_of_left_out(
+      values, fold.labels, search.folds.classes,
+      with_noise_of(search_sampler(search.sampler, search.draws), one.label_noise),
+      search.settings.soft_boundary.with_factor(one.relative_lambda), search.settings.seed,
+      search.control, one.one_against_one);
+}
 
 /// Computes the out-of-fold scores of all soft boundaries for one kernel, fold by fold, in each
 /// from soft to hard: boundaries from the first inconsistent one on are not tried again, since
 /// harder ones demand more. With `best`, candidates far behind it on a large first fold are tried
 /// on that fold alone: see `ChoiceCandidate::first_fold_alone`.
 template <class Scalar, class Sampler>
-void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
-                    std::span<const int> labels, const Sampler& sampler,
-                    const FitSettings& settings, const RunControl& control,
+void try_boundaries(const CandidateSearch<Sampler>& search, const DenseGram<Scalar>& values,
                     std::span<ChoiceCandidate> candidates, BestOfFirstFold* best = nullptr) {
+  const OutOfFold& folds = search.folds;
+  const std::vector<int>& labels = search.part.labels;
+  const SoftBoundary& boundary = search.settings.soft_boundary;
+  const OutOfFold first = first_fold(folds, labels);
   std::vector<Trial> trials;  // From soft to hard.
   for (std::size_t l = candidates.size(); l-- > 0;) trials.push_back({&candidates[l], folds});
   BestOfFirstFold ahead;
   if (best != nullptr) ahead = *best;
   const ChoiceCandidate* own = nullptr;  // The leader, if among these candidates.
   std::vector<ChoiceCandidate*> behind;
+  constexpr std::size_t least_points_to_race = 200;
   for (std::size_t k = 0; k < folds.folds.count && !trials.empty(); ++k) {
-    const FoldValues<Scalar> part(values, folds.folds, k, labels);
+    const Fold fold(folds.folds, k, labels);
+    const FoldValues<Scalar> of_points(values, fold);
     std::vector<Trial> of_fold;
     for (Trial& one : trials) {
-      const ChoiceCandidate& candidate = *one.candidate;
-      auto found =
-          outputs_of_left_out(part, with_noise_of(sampler, candidate.label_noise),
-                              settings.soft_boundary.with_factor(candidate.relative_lambda),
-                              folds.classes, settings, control, candidate.one_against_one);
-      if (!found) break;
-      put_outputs(one.outputs, part.left_out, *found);
-      of_fold.push_back({one.candidate,
-                         {.folds = {},
-                          .classes = folds.classes,
-                          .points = part.left_out,
-                          .labels = labels_at(labels, part.left_out),
-                          .decision_values = *std::move(found)}});
+      auto outputs = outputs_of(search, of_points, fold, *one.candidate);
+      if (!outputs) break;
+      put_outputs(one.outputs, fold.left_out, *outputs);
+      of_fold.push_back({one.candidate, first});
+      of_fold.back().outputs.decision_values = *std::move(outputs);
     }
     for (; trials.size() > of_fold.size(); trials.pop_back()) {
       trials.back().candidate->consistent = false;
     }
-    if (k > 0 || best == nullptr || part.left_out.size() < least_points_to_race || trials.empty()) {
+    if (k > 0 || best == nullptr || first.points.size() < least_points_to_race || trials.empty()) {
       continue;
     }
-    const auto losses = judge(of_fold, settings.soft_boundary);
+    const auto losses = judge(of_fold, boundary);
     for (std::size_t i = 0; i < trials.size(); ++i) {
       const ChoiceCandidate& one = *trials[i].candidate;
       if (one.loss >= ahead.loss) continue;
@@ -173,10 +211,10 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
     trials = std::move(near);
   }
   if (own != nullptr && !own->consistent) {  // Inconsistent on another fold: it leads none.
-    try_boundaries(values, folds, labels, sampler, settings, control, candidates);
+    try_boundaries(search, values, candidates);
     return;
   }
-  if (!trials.empty()) judge(trials, settings.soft_boundary);
+  if (!trials.empty()) judge(trials, boundary);
   if (best == nullptr) return;
   if (own != nullptr) {
     ahead.loss_of_all = own->loss;
@@ -193,120 +231,46 @@ void try_boundaries(const DenseGram<Scalar>& values, const OutOfFold& folds,
 /// Returns the winner, of least loss. Ties, within 0.1 of its standard error, or equal shares of
 /// errors, go to the larger lambda or label noise, then to the later kernel. Excludes candidates
 /// tried on the first fold alone. Empty if no other candidate is consistent.
-[[nodiscard]] BPM_INLINE std::optional<std::size_t> best_candidate(
-    std::span<const ChoiceCandidate> candidates, bool by_error = false);
-
-/// Returns whether the loss (or the share of errors) among `points` points is smaller by its
-/// standard error and one point: without errors, standard errors are almost 0.
-[[nodiscard]] inline bool is_clearly_better(const ChoiceCandidate& one, const ChoiceCandidate& than,
-                                            bool by_error, std::size_t points) {
-  const auto n = static_cast<double>(points);
-  if (!by_error) return one.loss + one.standard_error + 1 / n < than.loss;
-  return one.error + error_of_share(one.error, n) + 1 / n < than.error;
-}
-
-/// Judges the winner of a small part again on a larger one; returns the new winner and the number
-/// of points left out. It walks through the grid, to the next softer or harder boundary or the next
-/// kernel, as long as a neighbour is better on one split, a fifth left out. The folds of the small
-/// part judge by more points: so the end of the walk must be better than its beginning by more than
-/// two standard errors of the mean difference. values_of(candidate) returns kernel values on the
-/// larger part. Cost: a fit of few draws each, and the values of each kernel.
-template <class Scalar, class Sampler, class ValuesOf>
-[[nodiscard]] std::pair<std::size_t, std::size_t> refine_on_larger_part(
-    std::span<const ChoiceCandidate> candidates, std::size_t best, const ChoicePart& part,
-    const std::vector<int>& classes, const Sampler& sampler, const FitSettings& settings,
-    const RunControl& control, bool by_error, const ValuesOf& values_of) {
-  Folds split = Folds::stratified(part.labels, 5, settings.seed);
-  for (std::int32_t& fold : split.of_point) fold = fold == 0 ? 0 : -1;
-  split.count = 1;
-  const OutOfFold left_out = empty_out_of_fold(part.labels, classes, std::move(split));
-  // Losses or errors of points left out, by candidate; empty without a consistent classifier.
-  std::vector<std::optional<std::vector<double>>> losses(candidates.size());
-  std::optional<FoldValues<Scalar>> values;
-  std::size_t kernel = 0;  // Kernel of `values`; all have the same bias.
-  const auto losses_of = [&](std::size_t i) -> const std::vector<double>& {
-    if (losses[i]) return *losses[i];
-    ChoiceCandidate one = candidates[i];
-    if (!values || kernel != one.kernel) {
-      values.reset();
-      values.emplace(values_of(one), left_out.folds, 0, part.labels);
-      kernel = one.kernel;
-    }
-    losses[i].emplace();
-    if (auto outputs = outputs_of_left_out(*values, with_noise_of(sampler, one.label_noise),
-                                           settings.soft_boundary.with_factor(one.relative_lambda),
-                                           classes, settings, control, one.one_against_one)) {
-      Trial trial{&one, left_out};
-      trial.outputs.decision_values = *std::move(outputs);
-      losses[i] = judge({&trial, 1}, settings.soft_boundary, by_error).front();
-    }
-    return *losses[i];
+[[nodiscard]] inline std::optional<std::size_t> best_candidate(
+    std::span<const ChoiceCandidate> candidates, bool by_error = false) {
+  const auto score = [by_error](const ChoiceCandidate& one) {
+    if (!one.consistent || one.first_fold_alone) return std::numeric_limits<double>::infinity();
+    return by_error ? one.error : one.loss;
   };
-  const auto is_better = [&](std::size_t i, std::size_t than, double errors) {
-    return !losses_of(i).empty() &&
-           (losses_of(than).empty() || is_ahead(losses_of(i), losses_of(than), errors));
+  const auto rank = [](const ChoiceCandidate& one) {
+    return std::tuple(one.relative_lambda, one.label_noise, one.kernel);
   };
-  const std::size_t first = best;
-  for (bool moved = true; moved;) {
-    moved = false;
-    // Neighbours of the winner along one axis of the grid.
-    for (const int direction : {1, -1}) {
-      for (const bool kernels : {false, true}) {
-        std::optional<std::size_t> next;
-        for (std::size_t i = 0; i < candidates.size(); ++i) {
-          const ChoiceCandidate& one = candidates[i];
-          const ChoiceCandidate& from = candidates[best];
-          const auto place = [&](const ChoiceCandidate& c) {
-            return kernels ? static_cast<double>(c.kernel) : c.relative_lambda + c.label_noise;
-          };
-          const bool same = one.bias == from.bias && one.one_against_one == from.one_against_one &&
-                            (kernels ? one.relative_lambda + one.label_noise ==
-                                           from.relative_lambda + from.label_noise
-                                     : one.kernel == from.kernel);
-          if (!one.consistent || !same || direction * (place(one) - place(from)) <= 0) continue;
-          if (!next || direction * (place(one) - place(candidates[*next])) < 0) next = i;
-        }
-        if (next && is_better(*next, best, 0)) {
-          best = *next;
-          moved = true;
-        }
-      }
-    }
-    if (!control.go_on({.stage = "choosing"})) break;
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    if (score(candidates[i]) < score(candidates[best])) best = i;
   }
-  return {is_better(best, first, 2) ? best : first, left_out.points.size()};
+  if (candidates.empty() || !std::isfinite(score(candidates[best]))) return std::nullopt;
+  const double tie = by_error ? 0 : 0.1 * candidates[best].standard_error;
+  const double enough = score(candidates[best]) + tie;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (score(candidates[i]) <= enough && rank(candidates[i]) > rank(candidates[best])) best = i;
+  }
+  return best;
 }
 
 #if BPM_BODIES
 
-BPM_INLINE std::vector<PointIndex> stratified_part(std::span<const int> labels, std::size_t most,
-                                                   std::uint64_t seed) {
-  std::vector<PointIndex> order(labels.size());
-  RandomEngine engine(seed, ~std::uint64_t{1});
-  random_permutation(std::span(order), engine);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](PointIndex a, PointIndex b) { return labels[a] < labels[b]; });
-  std::vector<PointIndex> part;
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    while (end < order.size() && labels[order[end]] == labels[order[begin]]) ++end;
-    const std::size_t count = end - begin;
-    const std::size_t share = labels.size() <= most ? count : count * most / labels.size();
-    const std::size_t taken = std::min(count, std::max<std::size_t>(10, share));
-    for (std::size_t i = begin; i < begin + taken; ++i) part.push_back(order[i]);
+BPM_INLINE ChoicePart::ChoicePart(std::span<const int> all, std::size_t most, std::uint64_t seed) {
+  const auto classes = shuffled_classes(all, RandomEngine(seed, ~std::uint64_t{1}));
+  std::vector<std::size_t> counts;
+  for (const auto& [label, order] : classes) {
+    const std::size_t share = all.size() <= most ? order.size() : order.size() * most / all.size();
+    counts.push_back(std::min(order.size(), std::max<std::size_t>(10, share)));
+    points.insert(points.end(), order.begin(),
+                  order.begin() + static_cast<std::ptrdiff_t>(counts.back()));
   }
-  std::sort(part.begin(), part.end());
-  return part;
-}
-
-BPM_INLINE ChoicePart::ChoicePart(std::span<const int> all, const std::vector<int>& classes,
-                                  std::size_t most, std::uint64_t seed)
-    : points(stratified_part(all, most, seed)), labels(labels_at(all, points)) {
-  for (const int label : classes) {
-    const auto count = static_cast<std::size_t>(std::count(labels.begin(), labels.end(), label));
-    if (count > 1) can_be_left_out += count;
+  std::sort(points.begin(), points.end());
+  labels = labels_at(all, points);
+  for (const std::size_t count : counts) {
+    if (count > 1) choice.points += count;
     const double share = static_cast<double>(count) / static_cast<double>(labels.size());
-    largest_class = std::max(largest_class, share);
-    if (count > 0) loss_of_shares -= share * std::log(share);
+    choice.largest_class = std::max(choice.largest_class, share);
+    choice.loss_of_shares -= share * std::log(share);
   }
 }
 
@@ -326,47 +290,17 @@ BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials,
     candidate.standard_error = slopes[i].standard_error;
     candidate.slope = slopes[i].slope;
     candidate.offsets = slopes[i].offsets;
-    const Eigen::MatrixXd probabilities =
-        probabilities_of(values[i], candidate.slope, candidate.offsets, points.points.size());
     const FittedSlope moved = boundary.has_class_weights() ? FittedSlope{} : slopes[i];
     candidate.error = trials[i].outputs.error(moved);
-    losses.push_back(log_losses(probabilities, points.labels, points.classes));
+    losses.push_back(log_losses(
+        probabilities_of(values[i], candidate.slope, candidate.offsets, points.labels.size()),
+        points.labels, points.classes));
     for (std::size_t k = 0; by_error && k < points.labels.size(); ++k) {
       const int said = trials[i].outputs.predicted(static_cast<Eigen::Index>(k), moved);
       losses.back()[k] = said != points.labels[k] ? 1 : 0;
     }
   }
   return losses;
-}
-
-BPM_INLINE std::optional<std::size_t> best_candidate(std::span<const ChoiceCandidate> candidates,
-                                                     bool by_error) {
-  const auto score = [by_error](const ChoiceCandidate& one) {
-    return by_error ? one.error : one.loss;
-  };
-  const auto can_be_taken = [](const ChoiceCandidate& one) {
-    return one.consistent && !one.first_fold_alone;
-  };
-  std::optional<std::size_t> least;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (can_be_taken(candidates[i]) &&
-        (!least || score(candidates[i]) < score(candidates[*least]))) {
-      least = i;
-    }
-  }
-  if (!least) return least;
-  const double tie = by_error ? 0 : 0.1 * candidates[*least].standard_error;
-  const double enough = score(candidates[*least]) + tie;
-  std::size_t best = *least;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const ChoiceCandidate& one = candidates[i];
-    if (!can_be_taken(one) || score(one) > enough) continue;
-    const auto rank = [](const ChoiceCandidate& c) {
-      return std::tuple(c.relative_lambda, c.label_noise, c.kernel);
-    };
-    if (rank(one) > rank(candidates[best])) best = i;
-  }
-  return best;
 }
 
 #endif

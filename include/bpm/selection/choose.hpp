@@ -5,7 +5,6 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -17,14 +16,17 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
+#include "bpm/decision/scores.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/vector_kernels.hpp"
+#include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/one_vs_one.hpp"
+#include "bpm/machine/train.hpp"
+#include "bpm/samplers/sampler.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/selection/candidates.hpp"
-#include "bpm/selection/cross_validate.hpp"
 #include "bpm/selection/out_of_fold.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
@@ -88,41 +90,259 @@ struct Choice {
 
 namespace detail {
 
-/// Returns the machine with another kernel, these settings and its chosen soft boundary.
-template <class Machine, class Kernel>
-[[nodiscard]] Machine with_choice(const Machine& machine, const Kernel& kernel,
-                                  FitSettings settings, BoundaryChoice choice) {
-  settings.chosen = true;
-  if (chooses_boundary(machine.sampler(), settings)) {
-    settings.boundary_choice = std::move(choice);
-  } else {
-    settings.soft_boundary = settings.soft_boundary.with_factor(choice.relative_lambda);
+/// Checks that a machine makes draws in one process, as folds and choices require.
+template <class Machine>
+constexpr void require_draws() {
+  static_assert(Machine::makes_draws,
+                "folds are for machines that sample: expectation propagation chooses by its "
+                "evidence, by itself (SoftBoundary::automatic), and has leave_one_out");
+  if constexpr (Machine::makes_draws) {
+    using Sampler = std::remove_cvref_t<decltype(std::declval<Machine>().sampler())>;
+    static_assert(!Sampler::traits.collective,
+                  "folds and choices are made by one process: give them a machine with a "
+                  "PermutedPerceptron, on every rank alike");
   }
-  return with_settings(machine, kernel, std::move(settings));
 }
 
-/// Returns the choice by `choose_on` on standardised inputs, for a machine that standardises.
-template <class Machine, class I, class ChooseOn>
-[[nodiscard]] Choice<Machine> choose_on_standardised(const Machine& machine, const I& inputs,
-                                                     ChooseOn&& choose_on) {
-  using Kernel = std::remove_cvref_t<decltype(machine.kernel())>;
-  return on_standardised<Kernel>(inputs, "choose", [&](const auto& scaled, const auto&) {
-    auto choice = choose_on(without_standardising(machine), scaled);
-    FitSettings settings = choice.machine.settings();
-    settings.standardise = true;
-    return Choice<Machine>{
-        with_settings(choice.machine, choice.machine.kernel(), std::move(settings)),
-        std::move(choice.candidates),
-        choice.best,
-        choice.selection_score,
-        choice.always_train,
-        std::move(choice.boundary),
-        choice.moved_by};
-  });
+/// Returns the machine with another kernel and these settings.
+template <class Machine, class Kernel>
+[[nodiscard]] Machine with_settings(const Machine& machine, const Kernel& kernel,
+                                    FitSettings settings) {
+  auto boundary = machine.boundary();
+  if constexpr (std::same_as<decltype(boundary), SoftBoundary>) boundary = settings.soft_boundary;
+  return Machine(
+      BayesPointMachine(kernel, machine.sampler(), std::move(boundary), std::move(settings)));
 }
 
-/// Most classes for which `choose` tries machines of pairs.
-inline constexpr std::size_t most_classes_by_pairs = 30;
+/// Returns how soft a candidate's boundary is: its lambda, or its label noise.
+[[nodiscard]] inline double softness_of(const ChoiceCandidate& one) {
+  return one.relative_lambda + one.label_noise;
+}
+
+/// Returns whether the loss (or the share of errors) among `points` points is smaller by its
+/// standard error and one point: without errors, standard errors are almost 0.
+[[nodiscard]] inline bool is_clearly_better(const ChoiceCandidate& one, const ChoiceCandidate& than,
+                                            bool by_error, std::size_t points) {
+  const auto n = static_cast<double>(points);
+  if (!by_error) return one.loss + one.standard_error + 1 / n < than.loss;
+  return one.error + error_of_share(one.error, n) + 1 / n < than.error;
+}
+
+/// Judges the winner of a small part again on a larger one, of which the first fold of `search` is
+/// left out; returns the new winner. It walks through the grid, to the next softer or harder
+/// boundary or the next kernel, as long as a neighbour is better. The folds of the small part judge
+/// by more points: so the end of the walk must be better than its beginning by more than two
+/// standard errors of the mean difference. values_of(candidate) returns kernel values on the larger
+/// part. Cost: a fit of few draws each, and the values of each kernel.
+template <class Scalar, class Sampler, class ValuesOf>
+[[nodiscard]] std::size_t refine_on_larger_part(const CandidateSearch<Sampler>& search,
+                                                std::span<const ChoiceCandidate> candidates,
+                                                std::size_t best, bool by_error,
+                                                const ValuesOf& values_of) {
+  const Fold fold(search.folds.folds, 0, search.part.labels);
+  const OutOfFold left_out = first_fold(search.folds, search.part.labels);
+  // Losses or errors of points left out, by candidate; empty without a consistent classifier.
+  std::vector<std::optional<std::vector<double>>> losses(candidates.size());
+  std::optional<FoldValues<Scalar>> values;
+  std::size_t kernel = 0;  // Kernel of `values`; all have the same bias.
+  const auto losses_of = [&](std::size_t i) -> const std::vector<double>& {
+    if (losses[i]) return *losses[i];
+    ChoiceCandidate one = candidates[i];
+    if (!values || kernel != one.kernel) {
+      values.reset();
+      values.emplace(values_of(one), fold);
+      kernel = one.kernel;
+    }
+    losses[i].emplace();
+    if (auto outputs = outputs_of(search, *values, fold, one)) {
+      Trial trial{&one, left_out};
+      trial.outputs.decision_values = *std::move(outputs);
+      losses[i] = judge({&trial, 1}, search.settings.soft_boundary, by_error).front();
+    }
+    return *losses[i];
+  };
+  const auto is_better = [&](std::size_t i, std::size_t than, double errors) {
+    return !losses_of(i).empty() &&
+           (losses_of(than).empty() || is_ahead(losses_of(i), losses_of(than), errors));
+  };
+  const std::size_t first = best;
+  for (bool moved = true; moved;) {
+    moved = false;
+    // Neighbours of the winner along one axis of the grid.
+    for (const int direction : {1, -1}) {
+      for (const bool kernels : {false, true}) {
+        std::optional<std::size_t> next;
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+          const ChoiceCandidate& one = candidates[i];
+          const ChoiceCandidate& from = candidates[best];
+          const auto place = [&](const ChoiceCandidate& c) {
+            return kernels ? static_cast<double>(c.kernel) : softness_of(c);
+          };
+          const bool same =
+              one.bias == from.bias && one.one_against_one == from.one_against_one &&
+              (kernels ? softness_of(one) == softness_of(from) : one.kernel == from.kernel);
+          if (!one.consistent || !same || direction * (place(one) - place(from)) <= 0) continue;
+          if (!next || direction * (place(one) - place(candidates[*next])) < 0) next = i;
+        }
+        if (next && is_better(*next, best, 0)) {
+          best = *next;
+          moved = true;
+        }
+      }
+    }
+    if (!search.control.go_on({.stage = "choosing"})) break;
+  }
+  return is_better(best, first, 2) ? best : first;
+}
+
+/// Chooses as `choose`, on inputs that have been standardised if the machine does that.
+template <class Machine, class Kernel, class I, class O>
+[[nodiscard]] Choice<Machine> choose_on(const Machine& machine, const ChoiceGrid<Kernel>& grid,
+                                        const I& inputs, std::span<const int> labels, O& observer,
+                                        const StopToken& stop) {
+  require_draws<Machine>();
+  using Sampler = std::remove_cvref_t<decltype(machine.sampler())>;
+  const char* const f = "choose";
+  const FitSettings& settings = machine.settings();
+  check(!grid.kernels.empty(), f, "grid", "has no kernel");
+  const bool chooses = chooses_boundary(machine.sampler(), settings);
+  const bool by_noise = chooses && chooses_label_noise<Sampler>(settings);
+  const std::vector<double>& boundaries = checked_values(grid.boundary, by_noise, f);
+  const std::ptrdiff_t n = input_count(inputs);
+  const std::vector<int> classes = check_labels(n, labels, f, Machine::any_number_of_classes);
+  check_inputs(inputs, f);
+  const bool of_pairs = Machine::one_against_one && classes.size() > 2;
+  if (of_pairs) check_boundary_of_pairs(settings.soft_boundary, f);
+  const ChoicePart part(labels, grid.boundary.points, settings.seed);
+  const double needed = 24.0 * std::pow(static_cast<double>(part.points.size()), 2);
+  ensure<BudgetTooSmall>(needed <= static_cast<double>(settings.memory), f, ": memory is ",
+                         settings.memory, " bytes, ", part.points.size(), " points need ", needed,
+                         "; raise memory or choose on fewer points");
+  StageProgress<O> stage{observer, "choosing", grid.kernels.size()};
+  const RunControl control{std::ref(stage), stop, thread_count(settings.threads)};
+  const auto check_not_stopped = [&] {
+    ensure<Stopped>(!stage.stopped && !stop.stop_requested(), f, ": stopped while choosing");
+  };
+  const CandidateSearch<Sampler> search{machine.sampler(),
+                                        grid.boundary.draws,
+                                        settings,
+                                        control,
+                                        part,
+                                        part.folds(classes, grid.boundary.folds, settings.seed)};
+  const auto settings_of = [&](const ChoiceCandidate& one) {
+    FitSettings result = settings;
+    if (!grid.biases.empty()) result.bias = one.bias;
+    return result;
+  };
+  const auto values_of = [&](const ChoiceCandidate& one, const ChoicePart& points) {
+    const Kernel& kernel = grid.kernels[one.kernel];
+    const double added = absolute_bias(kernel, settings_of(one), inputs, f);
+    return kernel_values_of(with_bias(kernel, added), inputs, points.points, control.threads);
+  };
+  std::vector<ChoiceCandidate> candidates;
+  BestOfFirstFold best_of_first_fold;
+  const double own_bias = settings.bias.value_or(default_bias);
+  // Tries candidates like this one with the boundaries from `from` to `to`.
+  const auto try_like = [&](const ChoiceCandidate& one, std::size_t from, std::size_t to) {
+    if (from >= to) return;
+    const std::size_t first = candidates.size();
+    add_candidates(candidates, one, std::span(boundaries).subspan(from, to - from), by_noise);
+    try_boundaries(search, values_of(one, part), std::span(candidates).subspan(first),
+                   &best_of_first_fold);
+    check_not_stopped();
+  };
+  for (std::size_t k = 0; k < grid.kernels.size(); ++k, ++stage.done) {
+    try_like({.kernel = k, .bias = grid.biases.empty() ? 0 : own_bias, .one_against_one = of_pairs},
+             0, boundaries.size());
+  }
+  auto best = best_candidate(candidates, grid.by_error);
+  ensure<NotSeparable>(best.has_value(), f, ": none of ", candidates.size(),
+                       " candidates found a classifier without training error; add larger ",
+                       by_noise ? "label noise" : "lambda", "s to the grid");
+  const auto near = [&](const ChoiceCandidate& one) {  // Boundaries next to this one.
+    const auto found = std::find(boundaries.begin(), boundaries.end(), softness_of(one));
+    const auto l = static_cast<std::size_t>(found - boundaries.begin());
+    return std::pair(l == 0 ? 0 : l - 1, std::min(l + 2, boundaries.size()));
+  };
+  const ChoiceCandidate of_kernels = candidates[*best];
+  for (const double bias : grid.biases) {
+    if (bias == own_bias) continue;
+    const auto [from, to] = near(of_kernels);
+    try_like({.kernel = of_kernels.kernel, .bias = bias, .one_against_one = of_pairs}, from, to);
+  }
+  best = best_candidate(candidates, grid.by_error);
+  constexpr std::size_t most_classes_by_pairs = 30;
+  if (grid.one_against_one && !of_pairs && settings.soft_boundary.works_on_subsets() &&
+      classes.size() > 2 && classes.size() <= most_classes_by_pairs) {
+    const ChoiceCandidate ahead = candidates[*best];
+    const std::size_t first = candidates.size();
+    // Returns the best candidate of pairs, if it is clearly better.
+    const auto best_of_pairs = [&]() -> std::optional<std::size_t> {
+      const auto found = best_candidate(std::span(candidates).subspan(first), grid.by_error);
+      if (!found || !is_clearly_better(candidates[first + *found], ahead, grid.by_error,
+                                       search.folds.points.size())) {
+        return std::nullopt;
+      }
+      return first + *found;
+    };
+    const auto [from, to] = near(ahead);
+    ChoiceCandidate pairs{.kernel = ahead.kernel, .bias = ahead.bias, .one_against_one = true};
+    try_like(pairs, from, to);
+    for (std::size_t k = 0; best_of_pairs() && k < grid.kernels.size(); ++k) {
+      const bool tried = k == ahead.kernel;
+      pairs.kernel = k;
+      try_like(pairs, 0, tried ? from : boundaries.size());
+      try_like(pairs, tried ? to : boundaries.size(), boundaries.size());
+    }
+    if (const auto found = best_of_pairs()) best = found;
+  }
+  std::size_t moved_by = 0;
+  const auto held = static_cast<std::size_t>(std::sqrt(static_cast<double>(settings.memory) / 24));
+  if (const std::size_t more = std::min({held, grid.more_points, static_cast<std::size_t>(n)});
+      2 * more >= 3 * part.points.size()) {
+    const ChoicePart large(labels, more, settings.seed);
+    const auto on_more = search.on(large, 5);
+    const std::size_t at = refine_on_larger_part<kernel_scalar_t<I>>(
+        on_more, candidates, *best, grid.by_error,
+        [&](const ChoiceCandidate& one) { return values_of(one, large); });
+    ChoiceCandidate& found = candidates[at];
+    if (found.first_fold_alone) {  // Behind on few points, ahead on more: it needs its own scores.
+      try_boundaries(search, values_of(found, part), {&found, 1});
+    }
+    check_not_stopped();
+    if (at != *best && found.consistent) {
+      best = at;
+      moved_by = on_more.folds.folds.points(0, true).size();
+    }
+  }
+  const ChoiceCandidate& winner = candidates[*best];
+  BoundaryChoice boundary = boundary_of(search, values_of(winner, part), winner);
+  check_not_stopped();
+  for (const ChoiceCandidate& one : candidates) {
+    if (one.kernel == winner.kernel && one.bias == winner.bias &&
+        one.one_against_one == winner.one_against_one) {
+      boundary.candidates.push_back(one);
+    }
+  }
+  std::stable_sort(boundary.candidates.begin(), boundary.candidates.end(),
+                   [](const ChoiceCandidate& a, const ChoiceCandidate& b) {
+                     return softness_of(a) < softness_of(b);
+                   });
+  FitSettings chosen = settings_of(winner);
+  chosen.chosen = true;
+  if (chooses) {
+    chosen.boundary_choice = boundary;
+  } else {
+    chosen.soft_boundary = settings.soft_boundary.with_factor(boundary.relative_lambda);
+  }
+  return {with_settings(machine, grid.kernels[winner.kernel], std::move(chosen)),
+          candidates,
+          *best,
+          winner.loss,
+          part.labels.size() - part.choice.points,
+          std::move(boundary),
+          moved_by};
+}
 
 }  // namespace detail
 
@@ -147,167 +367,10 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
 [[nodiscard]] Choice<Machine> choose(const Machine& machine, const ChoiceGrid<Kernel>& grid,
                                      const I& inputs, std::span<const int> labels,
                                      O&& observer = {}, StopToken stop = {}) {
-  const char* const f = "choose";
-  detail::require_draws<Machine>();
-  const FitSettings& settings = machine.settings();
-  if (settings.standardise) {
-    return detail::choose_on_standardised(
-        machine, inputs, [&](const Machine& plain, const auto& scaled) {
-          return choose(plain, grid, scaled, labels, observer, stop);
-        });
-  }
-  detail::check(!grid.kernels.empty(), f, "grid", "has no kernel");
-  using Sampler = std::remove_cvref_t<decltype(machine.sampler())>;
-  const bool by_noise = detail::chooses_boundary(machine.sampler(), settings) &&
-                        detail::chooses_label_noise<Sampler>(settings);
-  const std::vector<double>& boundaries = detail::checked_values(grid.boundary, by_noise, f);
-  const std::ptrdiff_t n = detail::input_count(inputs);
-  std::vector<int> classes = detail::check_labels(n, labels, f, Machine::any_number_of_classes);
-  detail::check_inputs(inputs, f);
-  const bool of_pairs = Machine::one_against_one && classes.size() > 2;
-  if (of_pairs) detail::check_boundary_of_pairs(settings.soft_boundary, f);
-  const detail::ChoicePart part(labels, classes, grid.boundary.points, settings.seed);
-  if (const double needed = 24.0 * std::pow(static_cast<double>(part.points.size()), 2);
-      needed > static_cast<double>(settings.memory)) {
-    throw BudgetTooSmall(detail::join(f, ": memory is ", settings.memory, " bytes, ",
-                                      part.points.size(), " points need ", needed,
-                                      "; raise memory or choose on fewer points"));
-  }
-  const OutOfFold folds =
-      detail::empty_out_of_fold(part.labels, std::move(classes),
-                                Folds::stratified(part.labels, grid.boundary.folds, settings.seed));
-  std::vector<ChoiceCandidate> candidates;
-  detail::StageProgress<std::remove_reference_t<O>> stage{observer, "choosing",
-                                                          grid.kernels.size()};
-  const RunControl control{std::ref(stage), stop, detail::thread_count(settings.threads)};
-  const auto check_not_stopped = [&] {
-    detail::ensure<Stopped>(!stage.stopped && !stop.stop_requested(), f,
-                            ": stopped while choosing");
-  };
-  const auto settings_of = [&](const ChoiceCandidate& one) {
-    FitSettings result = settings;
-    if (!grid.biases.empty()) result.bias = one.bias;
-    return result;
-  };
-  const auto values_of = [&](const ChoiceCandidate& one, std::span<const PointIndex> points) {
-    const Kernel& kernel = grid.kernels[one.kernel];
-    const double added = detail::absolute_bias(kernel, settings_of(one), inputs, f);
-    return detail::kernel_values_of(detail::with_bias(kernel, added), inputs, points,
-                                    control.threads);
-  };
-  using Scalar = detail::kernel_scalar_t<I>;
-  const auto sampler = detail::search_sampler(machine.sampler(), grid.boundary.draws);
-  detail::BestOfFirstFold best_of_first_fold;
-  // Tries the candidates from `first` on, which share a kernel and a bias.
-  const auto try_from = [&](std::size_t first) {
-    const ChoiceCandidate& one = candidates[first];
-    detail::try_boundaries<Scalar>(values_of(one, part.points), folds, part.labels, sampler,
-                                   settings_of(one), control, std::span(candidates).subspan(first),
-                                   &best_of_first_fold);
-    check_not_stopped();
-  };
-  const double own_bias = settings.bias.value_or(default_bias);
-  // Tries a kernel with the boundaries from `from` to `to`.
-  const auto try_kernel = [&](std::size_t k, double bias, bool pairs, std::size_t from,
-                              std::size_t to) {
-    if (from >= to) return;
-    const std::size_t first = candidates.size();
-    for (const double x : std::span(boundaries).subspan(from, to - from)) {
-      candidates.push_back({.kernel = k,
-                            .relative_lambda = by_noise ? 0 : x,
-                            .label_noise = by_noise ? x : 0,
-                            .bias = bias,
-                            .one_against_one = pairs});
-    }
-    try_from(first);
-  };
-  for (std::size_t k = 0; k < grid.kernels.size(); ++k, ++stage.done) {
-    try_kernel(k, grid.biases.empty() ? 0 : own_bias, of_pairs, 0, boundaries.size());
-  }
-  auto best = detail::best_candidate(candidates, grid.by_error);
-  if (!best) {
-    throw NotSeparable(detail::join(f, ": none of ", candidates.size(),
-                                    " candidates found a classifier without training error; add "
-                                    "larger ",
-                                    by_noise ? "label noise" : "lambda", "s to the grid"));
-  }
-  const auto near = [&](const ChoiceCandidate& one) {  // Boundaries next to this one.
-    const auto found =
-        std::find(boundaries.begin(), boundaries.end(), one.relative_lambda + one.label_noise);
-    const auto l = static_cast<std::size_t>(found - boundaries.begin());
-    return std::pair(l == 0 ? 0 : l - 1, std::min(l + 2, boundaries.size()));
-  };
-  const ChoiceCandidate of_kernels = candidates[*best];
-  for (const double bias : grid.biases) {
-    if (bias == own_bias) continue;
-    const auto [from, to] = near(of_kernels);
-    try_kernel(of_kernels.kernel, bias, of_kernels.one_against_one, from, to);
-  }
-  best = detail::best_candidate(candidates, grid.by_error);
-  if (grid.one_against_one && !of_pairs && settings.soft_boundary.works_on_subsets() &&
-      folds.classes.size() > 2 && folds.classes.size() <= detail::most_classes_by_pairs) {
-    const ChoiceCandidate ahead = candidates[*best];
-    const std::size_t first = candidates.size();
-    // Returns the best candidate of pairs, if it is clearly better.
-    const auto best_of_pairs = [&]() -> std::optional<std::size_t> {
-      const auto found =
-          detail::best_candidate(std::span(candidates).subspan(first), grid.by_error);
-      if (!found || !detail::is_clearly_better(candidates[first + *found], ahead, grid.by_error,
-                                               folds.points.size())) {
-        return std::nullopt;
-      }
-      return first + *found;
-    };
-    const auto [from, to] = near(ahead);
-    try_kernel(ahead.kernel, ahead.bias, true, from, to);
-    for (std::size_t k = 0; best_of_pairs() && k < grid.kernels.size(); ++k) {
-      const bool tried = k == ahead.kernel;
-      try_kernel(k, ahead.bias, true, 0, tried ? from : boundaries.size());
-      try_kernel(k, ahead.bias, true, tried ? to : boundaries.size(), boundaries.size());
-    }
-    if (const auto pairs = best_of_pairs()) best = pairs;
-  }
-  std::size_t moved_by = 0;
-  const auto held = static_cast<std::size_t>(std::sqrt(static_cast<double>(settings.memory) / 24));
-  if (const std::size_t more = std::min({held, grid.more_points, static_cast<std::size_t>(n)});
-      2 * more >= 3 * part.points.size()) {
-    const detail::ChoicePart large(labels, folds.classes, more, settings.seed);
-    const auto [at, left_out] = detail::refine_on_larger_part<Scalar>(
-        candidates, *best, large, folds.classes, sampler, settings_of(candidates[*best]), control,
-        grid.by_error, [&](const ChoiceCandidate& one) { return values_of(one, large.points); });
-    ChoiceCandidate& found = candidates[at];
-    if (found.first_fold_alone) {  // Behind on few points, ahead on more: it needs its own scores.
-      detail::try_boundaries<Scalar>(values_of(found, part.points), folds, part.labels, sampler,
-                                     settings_of(found), control, std::span(&found, 1));
-    }
-    check_not_stopped();
-    if (at != *best && found.consistent) {
-      best = at;
-      moved_by = left_out;
-    }
-  }
-  const ChoiceCandidate& winner = candidates[*best];
-  BoundaryChoice boundary =
-      detail::boundary_of(winner, values_of(winner, part.points), folds, part, machine.sampler(),
-                          grid.boundary.draws, settings_of(winner), control);
-  check_not_stopped();
-  for (const ChoiceCandidate& one : candidates) {
-    if (one.kernel == winner.kernel && one.bias == winner.bias &&
-        one.one_against_one == winner.one_against_one) {
-      boundary.candidates.push_back(one);
-    }
-  }
-  std::stable_sort(boundary.candidates.begin(), boundary.candidates.end(),
-                   [](const ChoiceCandidate& a, const ChoiceCandidate& b) {
-                     return a.relative_lambda + a.label_noise < b.relative_lambda + b.label_noise;
-                   });
-  return {detail::with_choice(machine, grid.kernels[winner.kernel], settings_of(winner), boundary),
-          candidates,
-          *best,
-          winner.loss,
-          folds.folds.always_train,
-          boundary,
-          moved_by};
+  return detail::on_inputs_of_fit<std::remove_cvref_t<decltype(machine.kernel())>>(
+      machine.settings(), inputs, "choose", [&](const auto& given, const auto&) {
+        return detail::choose_on(machine, grid, given, labels, observer, stop);
+      });
 }
 
 /// Chooses among Gaussian kernels of 1/4, 1/2, 1 and 2 times the median distance of the inputs and,
@@ -317,79 +380,20 @@ template <class Machine, class I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] Choice<Machine> choose(const Machine& machine, const I& inputs,
                                      std::span<const int> labels, O&& observer = {},
                                      StopToken stop = {}) {
-  if (machine.settings().standardise) {
-    return detail::choose_on_standardised(machine, inputs,
-                                          [&](const Machine& plain, const auto& scaled) {
-                                            return choose(plain, scaled, labels, observer, stop);
-                                          });
-  }
-  ChoiceGrid<Gaussian> grid;
-  if constexpr (std::same_as<std::remove_cvref_t<decltype(machine.boundary())>,
-                             AutomaticBoundary>) {
-    grid.boundary = machine.boundary();
-  }
-  grid.one_against_one = true;
-  if (!machine.settings().bias) grid.biases = {0, 0.3, default_bias};
-  for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
-    grid.kernels.push_back(Gaussian::from_median(inputs, factor));
-  }
-  return choose(machine, grid, inputs, labels, std::forward<O>(observer), std::move(stop));
-}
-
-namespace detail {
-
-/// Leaves out the folds in turn; `choose_on(inputs, labels, observer)` returns the choice on the
-/// others.
-template <class Machine, class I, class O, class ChooseOn>
-[[nodiscard]] OutOfFold nested_by(const Machine& machine, const I& inputs,
-                                  std::span<const int> labels, std::size_t folds, O& observer,
-                                  const StopToken& stop, ChooseOn&& choose_on) {
-  using Kernel = std::remove_cvref_t<decltype(machine.kernel())>;
-  static_assert(!std::same_as<Kernel, PrecomputedKernel>,
-                "nested takes inputs: folds of a kernel matrix are cross_validate's");
-  OutOfFold result = empty_out_of_fold(labels, check_labels(input_count(inputs), labels, "nested"),
-                                       Folds::stratified(labels, folds, machine.settings().seed));
-  leave_out_in_turn(
-      result, labels, observer, stop, "nested",
-      [&](const auto& train, const auto& left_out, const std::vector<int>& of_train, auto& told) {
-        const auto part = select_inputs(inputs, train);
-        const auto choice = choose_on(part, of_train, told);
-        const auto classifier = choice.fit(part, of_train, told, stop);
-        // A fit that raised lambda has another slope.
-        const double slope =
-            classifier.parts().slope > 0 ? classifier.parts().slope : choice.chosen().slope;
-        return Eigen::MatrixXd(slope * classifier.shifted(classifier.decision_values(
-                                           select_inputs(inputs, left_out))));
+  return detail::on_inputs_of_fit<std::remove_cvref_t<decltype(machine.kernel())>>(
+      machine.settings(), inputs, "choose", [&](const auto& given, const auto&) {
+        ChoiceGrid<Gaussian> grid;
+        grid.one_against_one = true;
+        if constexpr (std::same_as<std::remove_cvref_t<decltype(machine.boundary())>,
+                                   AutomaticBoundary>) {
+          grid.boundary = machine.boundary();
+        }
+        if (!machine.settings().bias) grid.biases = {0, 0.3, default_bias};
+        for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
+          grid.kernels.push_back(Gaussian::from_median(given, factor));
+        }
+        return detail::choose_on(machine, grid, given, labels, observer, stop);
       });
-  return result;
-}
-
-}  // namespace detail
-
-/// Estimates the performance of `choose`, standardising included, on other data: it leaves the
-/// folds out in turn, chooses kernel and soft boundary anew on the rest, fits a machine, and
-/// predicts the points left out. Unlike `Choice::selection_score`, its `error()` and `slope().loss`
-/// are not biased by the choice. Its decision values are s f + b by each fold's fit (without b
-/// where class weights move labels): log odds, so that a slope of 1 means calibrated probabilities.
-/// Cost: `folds` times `choose`. \throws as `choose`, `fit` and `Folds::stratified`; Stopped.
-template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnoreProgress>
-[[nodiscard]] OutOfFold nested(const Machine& machine, const ChoiceGrid<Kernel>& grid,
-                               const I& inputs, std::span<const int> labels, std::size_t folds = 5,
-                               O&& observer = {}, StopToken stop = {}) {
-  return detail::nested_by(machine, inputs, labels, folds, observer, stop,
-                           [&](const auto& part, const std::vector<int>& of_part, auto& watched) {
-                             return choose(machine, grid, part, of_part, watched, stop);
-                           });
-}
-
-/// Estimates the performance of `choose` with its default Gaussian kernels.
-template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
-[[nodiscard]] OutOfFold nested(const Machine& machine, const I& inputs, std::span<const int> labels,
-                               std::size_t folds = 5, O&& observer = {}, StopToken stop = {}) {
-  return detail::nested_by(machine, inputs, labels, folds, observer, stop,
-                           [&](const auto& part, const std::vector<int>& of_part, auto& watched) {
-                             return choose(machine, part, of_part, watched, stop);
-                           });
 }
 
 }}  // namespace bpm

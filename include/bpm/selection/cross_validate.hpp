@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -20,66 +21,115 @@
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/train.hpp"
-#include "bpm/samplers/sampler.hpp"
-#include "bpm/selection/automatic_boundary.hpp"
-#include "bpm/selection/candidates.hpp"
+#include "bpm/selection/choose.hpp"
 #include "bpm/selection/out_of_fold.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
 
 namespace detail {
 
-/// Checks that a machine makes draws in one process, as folds and choices require.
-template <class Machine>
-constexpr void require_draws() {
-  static_assert(Machine::makes_draws,
-                "folds are for machines that sample: expectation propagation chooses by its "
-                "evidence, by itself (SoftBoundary::automatic), and has leave_one_out");
-  if constexpr (Machine::makes_draws) {
-    using Sampler = std::remove_cvref_t<decltype(std::declval<Machine>().sampler())>;
-    static_assert(!Sampler::traits.collective,
-                  "folds and choices are made by one process: give them a machine with a "
-                  "PermutedPerceptron, on every rank alike");
-  }
+/// Returns the mean k(x, x) of these points.
+template <class Scalar>
+[[nodiscard]] double mean_diagonal(const DenseGram<Scalar>& values,
+                                   std::span<const PointIndex> points) {
+  double sum = 0;
+  for (const PointIndex i : points) sum += static_cast<double>(values.diagonal(i));
+  return sum / static_cast<double>(points.size());
 }
 
-/// Returns the machine with another kernel and these settings.
-template <class Machine, class Kernel>
-[[nodiscard]] Machine with_settings(const Machine& machine, const Kernel& kernel,
-                                    FitSettings settings) {
-  auto boundary = machine.boundary();
-  if constexpr (std::same_as<decltype(boundary), SoftBoundary>) boundary = settings.soft_boundary;
-  return Machine(
-      BayesPointMachine(kernel, machine.sampler(), std::move(boundary), std::move(settings)));
-}
-template <class Machine>
-[[nodiscard]] Machine without_standardising(const Machine& machine) {
-  FitSettings settings = machine.settings();
-  settings.standardise = false;
-  return with_settings(machine, machine.kernel(), std::move(settings));
-}
-
-/// Checks whether to go on. \throws Stopped if the observer or the token has stopped the run.
-template <class O>
-void ensure_not_stopped(const StageProgress<O>& watched, const StopToken& stop,
-                        std::string_view function) {
-  ensure<Stopped>(!watched.stopped && !stop.stop_requested(), function, ": stopped in fold ",
-                  watched.done);
-}
-
-/// Leaves out the folds of `result` in turn: `ask(train, left_out, labels, observer)` fits to the
-/// points `train` and returns the outputs of those left out. \throws Stopped.
+/// Leaves out the folds of `result` in turn: `ask(fold, observer)` fits to the points that train
+/// and returns the outputs of those left out, or none. \throws Stopped; NotSeparable for none.
 template <class O, class Ask>
 void leave_out_in_turn(OutOfFold& result, std::span<const int> labels, O& observer,
                        const StopToken& stop, std::string_view function, Ask&& ask) {
   StageProgress<O> watched{observer, "folds", result.folds.count};
   for (std::size_t& k = watched.done; k < result.folds.count; ++k) {
-    const std::vector<PointIndex> train = result.folds.points(k, false);
-    const std::vector<PointIndex> left_out = result.folds.points(k, true);
-    const Eigen::MatrixXd outputs = ask(train, left_out, labels_at(labels, train), watched);
-    ensure_not_stopped(watched, stop, function);
-    put_outputs(result, left_out, outputs);
+    const Fold fold(result.folds, k, labels);
+    const std::optional<Eigen::MatrixXd> outputs = ask(fold, watched);
+    ensure<Stopped>(!watched.stopped && !stop.stop_requested(), function, ": stopped in fold ", k);
+    ensure<NotSeparable>(outputs.has_value(), function,
+                         ": no classifier without training error was found in fold ", k,
+                         "; set a soft boundary lambda > 0");
+    put_outputs(result, fold.left_out, *outputs);
   }
+}
+
+/// Leaves out the folds as `cross_validate`, of inputs that have been standardised if the machine
+/// does that.
+template <class Machine, class I, class O>
+[[nodiscard]] OutOfFold cross_validate_on(const Machine& machine, const I& inputs,
+                                          std::span<const int> labels, std::size_t folds,
+                                          O& observer, const StopToken& stop) {
+  require_draws<Machine>();
+  using Kernel = std::remove_cvref_t<decltype(machine.kernel())>;
+  using Scalar = kernel_scalar_t<I>;
+  const char* const f = "cross_validate";
+  const FitSettings& settings = machine.settings();
+  const std::ptrdiff_t n = input_count(inputs);
+  std::vector<int> classes = check_labels(n, labels, f, Machine::any_number_of_classes);
+  check_inputs(inputs, f);
+  const bool pairs = Machine::one_against_one && classes.size() > 2;
+  if (pairs) check_boundary_of_pairs(settings.soft_boundary, f);
+  OutOfFold result = empty_out_of_fold(labels, std::move(classes),
+                                       Folds::stratified(labels, folds, settings.seed));
+  const double bytes = pairs ? 24 : 16;  // Pairs need values of a pair, too.
+  const bool whole = bytes * static_cast<double>(n) * static_cast<double>(n) <=
+                     static_cast<double>(settings.memory);
+  if (whole && !chooses_boundary(machine.sampler(), settings)) {
+    const SoftBoundary boundary =
+        settings.soft_boundary.is_automatic() ? SoftBoundary::hard() : settings.soft_boundary;
+    const double bias = relative_bias<Kernel>(settings, f);
+    const auto values =
+        kernel_values_of(machine.kernel(), inputs, first_points(n), thread_count(settings.threads));
+    leave_out_in_turn(result, labels, observer, stop, f, [&](const Fold& fold, auto& told) {
+      const auto added = static_cast<Scalar>(bias * mean_diagonal(values, fold.train));
+      return outputs_of_left_out(FoldValues<Scalar>(values, fold, added), fold.labels,
+                                 result.classes, machine.sampler(), boundary, settings.seed,
+                                 run_control(settings, told, stop), pairs);
+    });
+    return result;
+  }
+  FitSettings as_given = settings;
+  as_given.standardise = false;
+  const Machine plain = with_settings(machine, machine.kernel(), std::move(as_given));
+  leave_out_in_turn(result, labels, observer, stop, f, [&](const Fold& fold, auto& told) {
+    if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+      const RowMatrix<Scalar>& whole_matrix = inputs;
+      const PrecomputedGram<Scalar> checked(whole_matrix);  // Checks the matrix.
+      const RowMatrix<Scalar> values = inputs(fold.train, fold.train);
+      const RowMatrix<Scalar> others = inputs(fold.left_out, fold.train);
+      const Eigen::VectorXd self = inputs.diagonal()(fold.left_out).template cast<double>();
+      return plain.fit(values, fold.labels, told, stop)
+          .decision_values(PrecomputedRows<Scalar>{others, self});
+    } else {
+      return plain.fit(select_inputs(inputs, fold.train), fold.labels, told, stop)
+          .decision_values(select_inputs(inputs, fold.left_out));
+    }
+  });
+  return result;
+}
+
+/// Leaves out the folds in turn, and chooses on the others, from the grid if there is one.
+template <class Machine, class I, class O, class... Grid>
+[[nodiscard]] OutOfFold nested_by(const Machine& machine, const I& inputs,
+                                  std::span<const int> labels, std::size_t folds, O& observer,
+                                  const StopToken& stop, const Grid&... grid) {
+  using Kernel = std::remove_cvref_t<decltype(machine.kernel())>;
+  static_assert(!std::same_as<Kernel, PrecomputedKernel>,
+                "nested takes inputs: folds of a kernel matrix are cross_validate's");
+  OutOfFold result = empty_out_of_fold(labels, check_labels(input_count(inputs), labels, "nested"),
+                                       Folds::stratified(labels, folds, machine.settings().seed));
+  leave_out_in_turn(result, labels, observer, stop, "nested", [&](const Fold& fold, auto& told) {
+    const auto part = select_inputs(inputs, fold.train);
+    const auto choice = choose(machine, grid..., part, fold.labels, told, stop);
+    const auto classifier = choice.fit(part, fold.labels, told, stop);
+    // A fit that raised lambda has another slope.
+    const double slope =
+        classifier.parts().slope > 0 ? classifier.parts().slope : choice.chosen().slope;
+    return Eigen::MatrixXd(slope * classifier.shifted(classifier.decision_values(
+                                       select_inputs(inputs, fold.left_out))));
+  });
+  return result;
 }
 
 }  // namespace detail
@@ -96,68 +146,30 @@ template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] OutOfFold cross_validate(const Machine& machine, const I& inputs,
                                        std::span<const int> labels, std::size_t folds = 5,
                                        O&& observer = {}, StopToken stop = {}) {
-  const char* const f = "cross_validate";
-  detail::require_draws<Machine>();
-  using Kernel = std::remove_cvref_t<decltype(machine.kernel())>;
-  const FitSettings& settings = machine.settings();
-  if (settings.standardise) {
-    return detail::on_standardised<Kernel>(inputs, f, [&](const auto& scaled, const auto&) {
-      return cross_validate(detail::without_standardising(machine), scaled, labels, folds, observer,
-                            stop);
-    });
-  }
-  const std::ptrdiff_t n = detail::input_count(inputs);
-  std::vector<int> classes = detail::check_labels(n, labels, f, Machine::any_number_of_classes);
-  detail::check_inputs(inputs, f);
-  const bool pairs = Machine::one_against_one && classes.size() > 2;
-  if (pairs) detail::check_boundary_of_pairs(settings.soft_boundary, f);
-  OutOfFold result = detail::empty_out_of_fold(labels, std::move(classes),
-                                               Folds::stratified(labels, folds, settings.seed));
-  using Scalar = detail::kernel_scalar_t<I>;
-  const bool chooses = detail::chooses_boundary(machine.sampler(), settings);
-  const double bytes = pairs ? 24 : 16;  // Pairs need values of a pair, too.
-  const bool whole = bytes * static_cast<double>(n) * static_cast<double>(n) <=
-                     static_cast<double>(settings.memory);
-  if (whole && !chooses) {
-    const SoftBoundary boundary =
-        settings.soft_boundary.is_automatic() ? SoftBoundary::hard() : settings.soft_boundary;
-    const double bias = detail::relative_bias<Kernel>(settings, f);
-    const auto values = detail::kernel_values_of(machine.kernel(), inputs, detail::first_points(n),
-                                                 detail::thread_count(settings.threads));
-    detail::StageProgress<std::remove_reference_t<O>> watched{observer, "folds", folds};
-    const RunControl control = detail::run_control(settings, watched, stop);
-    for (std::size_t& k = watched.done; k < folds; ++k) {
-      const detail::FoldValues<Scalar> fold(values, result.folds, k, labels, bias);
-      const auto outputs = detail::outputs_of_left_out(fold, machine.sampler(), boundary,
-                                                       result.classes, settings, control, pairs);
-      detail::ensure_not_stopped(watched, stop, f);
-      if (!outputs) {
-        throw NotSeparable(detail::join(f,
-                                        ": no classifier without training error was found in "
-                                        "fold ",
-                                        k, "; set a soft boundary lambda > 0"));
-      }
-      detail::put_outputs(result, fold.left_out, *outputs);
-    }
-    return result;
-  }
-  detail::leave_out_in_turn(
-      result, labels, observer, stop, f,
-      [&](const auto& train, const auto& left_out, const std::vector<int>& of_train, auto& told) {
-        if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-          const RowMatrix<Scalar>& whole_matrix = inputs;
-          const PrecomputedGram<Scalar> checked(whole_matrix);  // Checks the matrix.
-          const RowMatrix<Scalar> values = inputs(train, train);
-          const RowMatrix<Scalar> others = inputs(left_out, train);
-          const Eigen::VectorXd self = inputs.diagonal()(left_out).template cast<double>();
-          return machine.fit(values, of_train, told, stop)
-              .decision_values(PrecomputedRows<Scalar>{others, self});
-        } else {
-          return machine.fit(detail::select_inputs(inputs, train), of_train, told, stop)
-              .decision_values(detail::select_inputs(inputs, left_out));
-        }
+  return detail::on_inputs_of_fit<std::remove_cvref_t<decltype(machine.kernel())>>(
+      machine.settings(), inputs, "cross_validate", [&](const auto& given, const auto&) {
+        return detail::cross_validate_on(machine, given, labels, folds, observer, stop);
       });
-  return result;
+}
+
+/// Estimates the performance of `choose`, standardising included, on other data: it leaves the
+/// folds out in turn, chooses kernel and soft boundary anew on the rest, fits a machine, and
+/// predicts the points left out. Unlike `Choice::selection_score`, its `error()` and `slope().loss`
+/// are not biased by the choice. Its decision values are s f + b by each fold's fit (without b
+/// where class weights move labels): log odds, so that a slope of 1 means calibrated probabilities.
+/// Cost: `folds` times `choose`. \throws as `choose`, `fit` and `Folds::stratified`; Stopped.
+template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnoreProgress>
+[[nodiscard]] OutOfFold nested(const Machine& machine, const ChoiceGrid<Kernel>& grid,
+                               const I& inputs, std::span<const int> labels, std::size_t folds = 5,
+                               O&& observer = {}, StopToken stop = {}) {
+  return detail::nested_by(machine, inputs, labels, folds, observer, stop, grid);
+}
+
+/// Estimates the performance of `choose` with its default Gaussian kernels.
+template <class Machine, InputSet I, Observer O = detail::IgnoreProgress>
+[[nodiscard]] OutOfFold nested(const Machine& machine, const I& inputs, std::span<const int> labels,
+                               std::size_t folds = 5, O&& observer = {}, StopToken stop = {}) {
+  return detail::nested_by(machine, inputs, labels, folds, observer, stop);
 }
 
 }}  // namespace bpm

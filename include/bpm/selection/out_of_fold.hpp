@@ -2,11 +2,11 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -21,7 +21,6 @@
 #include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/machine/coefficients.hpp"
-#include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
 #include "bpm/machine/run_sampler.hpp"
 #include "bpm/machine/strategy.hpp"
@@ -66,11 +65,24 @@ struct OutOfFold {
   Eigen::MatrixXd decision_values{};  ///< `Classifier::decision_values` of `points`.
 
   /// Returns the share of `points` that machines without them misclassify, by slope and offsets.
-  [[nodiscard]] double error(const FittedSlope& with = {}) const;
+  [[nodiscard]] double error(const FittedSlope& with = {}) const {
+    double errors = 0;
+    for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
+      errors += predicted(i, with) != labels[static_cast<std::size_t>(i)] ? 1 : 0;
+    }
+    return errors / static_cast<double>(points.size());
+  }
   /// Returns one slope for all folds, with offsets on request, and its loss: see `fit_slope`.
-  [[nodiscard]] FittedSlope slope(bool with_offsets = false) const;
+  [[nodiscard]] FittedSlope slope(bool with_offsets = false) const {
+    return fit_slope(decision_values, labels, classes, with_offsets);
+  }
   /// Returns the label that the outputs of row i predict, with this slope and offsets.
-  [[nodiscard]] int predicted(Eigen::Index i, const FittedSlope& with = {}) const;
+  [[nodiscard]] int predicted(Eigen::Index i, const FittedSlope& with = {}) const {
+    return classes[detail::class_of_outputs(decision_values.cols(), [&](Eigen::Index c) {
+      const double offset = with.offsets.empty() ? 0 : with.offsets[static_cast<std::size_t>(c)];
+      return with.slope * decision_values(i, c) + offset;
+    })];
+  }
 };
 
 struct CertifiedRisk;
@@ -80,26 +92,35 @@ CertifiedRisk certify_risk(const OutOfFold&, const Correct&, double, double) = d
 
 #if BPM_BODIES
 
+namespace detail {
+
+/// Returns the points of every class, each in a random order of this stream.
+[[nodiscard]] inline std::map<int, std::vector<PointIndex>> shuffled_classes(
+    std::span<const int> labels, RandomEngine engine) {
+  std::vector<PointIndex> order(labels.size());
+  random_permutation(std::span(order), engine);
+  std::map<int, std::vector<PointIndex>> classes;
+  for (const PointIndex i : order) classes[labels[i]].push_back(i);
+  return classes;
+}
+
+}  // namespace detail
+
 BPM_INLINE Folds Folds::stratified(std::span<const int> labels, std::size_t count,
                                    std::uint64_t seed) {
   const char* const f = "Folds::stratified";
   detail::check(!labels.empty(), f, "labels", "is empty, must hold at least one label");
   Folds folds{.count = count, .of_point = std::vector<std::int32_t>(labels.size(), -1)};
-  std::vector<PointIndex> order(labels.size());
-  // Its own stream; the streams of draws begin at 0.
-  RandomEngine engine(seed, ~std::uint64_t{0});
-  random_permutation(std::span(order), engine);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](PointIndex a, PointIndex b) { return labels[a] < labels[b]; });
   std::size_t dealt = 0;
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    while (end < order.size() && labels[order[end]] == labels[order[begin]]) ++end;
-    if (end - begin == 1) {
+  // Its own stream; the streams of draws begin at 0.
+  for (const auto& [label, points] :
+       detail::shuffled_classes(labels, RandomEngine(seed, ~std::uint64_t{0}))) {
+    if (points.size() == 1) {
       ++folds.always_train;
       continue;
     }
-    for (std::size_t i = begin; i < end; ++i) {
-      if (count > 0) folds.of_point[order[i]] = static_cast<std::int32_t>(dealt % count);
+    for (const PointIndex i : points) {
+      if (count > 0) folds.of_point[i] = static_cast<std::int32_t>(dealt % count);
       ++dealt;
     }
   }
@@ -109,183 +130,118 @@ BPM_INLINE Folds Folds::stratified(std::span<const int> labels, std::size_t coun
   return folds;
 }
 
-BPM_INLINE double OutOfFold::error(const FittedSlope& with) const {
-  double errors = 0;
-  for (Eigen::Index i = 0; i < decision_values.rows(); ++i) {
-    errors += predicted(i, with) != labels[static_cast<std::size_t>(i)] ? 1 : 0;
-  }
-  return errors / static_cast<double>(points.size());
-}
-
-BPM_INLINE FittedSlope OutOfFold::slope(bool with_offsets) const {
-  return fit_slope(decision_values, labels, classes, with_offsets);
-}
-
-BPM_INLINE int OutOfFold::predicted(Eigen::Index i, const FittedSlope& with) const {
-  const auto output = [&](Eigen::Index c) {
-    const double offset = with.offsets.empty() ? 0 : with.offsets[static_cast<std::size_t>(c)];
-    return with.slope * decision_values(i, c) + offset;
-  };
-  return classes[detail::class_of_outputs(decision_values.cols(), output)];
-}
-
 #endif
 
 namespace detail {
 
+/// Points of one fold.
+struct Fold {
+  std::vector<PointIndex> train;     ///< Points that train, ascending.
+  std::vector<PointIndex> left_out;  ///< The other points, ascending.
+  std::vector<int> labels;           ///< Labels of `train`.
+
+  Fold(const Folds& folds, std::size_t k, std::span<const int> all)
+      : train(folds.points(k, false)),
+        left_out(folds.points(k, true)),
+        labels(labels_at(all, train)) {}
+};
+
+/// Writes these rows and columns of the values, plus a number.
+template <class Scalar>
+void copy_values(const Gram<Scalar>& values, std::span<const PointIndex> rows,
+                 std::span<const PointIndex> columns, Scalar added, Scalar* to) {
+  BlockScratch<Scalar> scratch;
+  for (const PointIndex i : rows) {
+    const auto row = values.row(i, scratch);
+    for (const PointIndex j : columns) *to++ = row[j] + added;
+  }
+}
+
+/// Returns the values of these points with each other, plus a number.
+template <class Scalar>
+[[nodiscard]] DenseGram<Scalar> part_of(const Gram<Scalar>& values,
+                                        std::span<const PointIndex> points, Scalar added = 0) {
+  Buffer<Scalar> part(std::ssize(points) * std::ssize(points));
+  copy_values(values, points, points, added, part.data());
+  return DenseGram<Scalar>(std::move(part), std::ssize(points));
+}
+
 /// Kernel values of one fold: among its training points, and of the points left out with these.
 template <class Scalar>
 struct FoldValues {
-  std::vector<PointIndex> train;
-  std::vector<PointIndex> left_out;
-  Scalar added;              ///< Number added to every value.
   DenseGram<Scalar> gram;    ///< Values, train x train.
   RowMatrix<Scalar> others;  ///< Values, left_out x train.
-  Eigen::VectorXd self;      ///< sqrt(k(x, x)) of `left_out`.
-  std::vector<int> labels;   ///< Labels of `train`.
+  Eigen::VectorXd self;      ///< sqrt(k(x, x)) of the points left out.
 
-  /// `bias`: number added to the values, in units of the mean k(x, x) of `train`.
-  FoldValues(const DenseGram<Scalar>& values, const Folds& folds, std::size_t k,
-             std::span<const int> all, double bias = 0)
-      : train(folds.points(k, false)),
-        left_out(folds.points(k, true)),
-        added(static_cast<Scalar>(bias * mean_diagonal(values, train))),
-        gram(part_of(values, train, added)),
-        others(std::ssize(left_out), std::ssize(train)),
-        self(std::ssize(left_out)) {
-    BlockScratch<Scalar> scratch;
-    for (Eigen::Index i = 0; i < others.rows(); ++i) {
-      const auto row = values.row(left_out[i], scratch);
-      for (Eigen::Index j = 0; j < others.cols(); ++j) others(i, j) = row[train[j]] + added;
-      self[i] = std::sqrt(static_cast<double>(row[left_out[i]] + added));
+  /// `added`: number added to all values.
+  FoldValues(const DenseGram<Scalar>& values, const Fold& fold, Scalar added = 0)
+      : gram(part_of(values, fold.train, added)),
+        others(std::ssize(fold.left_out), std::ssize(fold.train)),
+        self(others.rows()) {
+    copy_values(values, fold.left_out, fold.train, added, others.data());
+    for (Eigen::Index i = 0; i < self.size(); ++i) {
+      self[i] = std::sqrt(static_cast<double>(values.diagonal(fold.left_out[i]) + added));
     }
-    labels = labels_at(all, train);
-  }
-
-  [[nodiscard]] static double mean_diagonal(const DenseGram<Scalar>& values,
-                                            std::span<const PointIndex> points) {
-    double sum = 0;
-    for (const PointIndex i : points) sum += static_cast<double>(values.diagonal(i));
-    return sum / static_cast<double>(points.size());
-  }
-
-  /// Returns the values of these points with each other.
-  [[nodiscard]] static DenseGram<Scalar> part_of(const Gram<Scalar>& values,
-                                                 std::span<const PointIndex> points, Scalar added) {
-    const std::ptrdiff_t m = std::ssize(points);
-    Buffer<Scalar> part(m * m);
-    BlockScratch<Scalar> scratch;
-    for (std::ptrdiff_t i = 0; i < m; ++i) {
-      const auto row = values.row(points[i], scratch);
-      for (std::ptrdiff_t j = 0; j < m; ++j) part[i * m + j] = row[points[j]] + added;
-    }
-    return DenseGram<Scalar>(std::move(part), m);
   }
 };
 
-/// Returns the coefficients of a machine of the fold's training points, a column per subproblem;
-/// none if no consistent classifier was found, or the run was stopped. The sampler determines the
-/// machine's draws.
-template <class Sampler, class Scalar>
-[[nodiscard]] std::optional<RowMatrix<double>> coefficients_of_fold(
-    const FoldValues<Scalar>& fold, const Sampler& sampler, const SoftBoundary& boundary,
-    const std::vector<int>& classes, const FitSettings& settings, const RunControl& control) {
-  Subproblems problems(classes, fold.labels);
-  problems.resolve_lambda(fold.gram, boundary, fold.labels);
-  const Gram<Scalar>& gram = fold.gram;
-  if (!admits_training_errors(sampler) && point_without_sign(gram, problems) >= 0) {
-    return std::nullopt;
-  }
-  auto state = no_draws<Sampler>(gram.size(), problems.size(), settings.seed, false);
-  if (!run_sampler(sampler, gram, problems, control, state).converged) return std::nullopt;
-  RowMatrix<double> coefficients(fold.gram.size(), std::ssize(state.means));
-  for (Eigen::Index c = 0; c < coefficients.cols(); ++c) {
-    for (Eigen::Index i = 0; i < coefficients.rows(); ++i) {
-      coefficients(i, c) = state.means[static_cast<std::size_t>(c)].coefficient(i);
-    }
-  }
-  return coefficients;
-}
-
-/// Returns coefficients of machines of pairs of classes, a column each, in units of `output_unit`.
-template <class Sampler, class Scalar>
-[[nodiscard]] std::optional<RowMatrix<double>> coefficients_of_pairs(
-    const FoldValues<Scalar>& fold, const Sampler& sampler, const SoftBoundary& boundary,
-    const std::vector<int>& classes, const FitSettings& settings, const RunControl& control) {
-  const auto points = points_of_pairs(classes, fold.labels);
-  RowMatrix<double> all = RowMatrix<double>::Zero(fold.gram.size(), std::ssize(points));
-  bool converged = true;
-  for_each_pair(classes.size(), [&](std::size_t pair, std::size_t a, std::size_t b) {
-    if (!converged) return;
-    const DenseGram<Scalar> values = FoldValues<Scalar>::part_of(fold.gram, points[pair], 0);
-    const Gram<Scalar>& gram = values;
-    const std::vector<int> labels = labels_at(fold.labels, points[pair]);
-    Subproblems problems({classes[a], classes[b]}, labels);
-    problems.resolve_lambda(gram, boundary, labels);
-    converged = admits_training_errors(sampler) || point_without_sign(gram, problems) < 0;
-    if (!converged) return;
-    auto state = no_draws<Sampler>(gram.size(), 1, settings.seed, false);
-    converged = run_sampler(sampler, gram, problems, control, state).converged;
-    if (!converged) return;
-    const double unit = output_unit(gram, problems, state.means[0]);
-    for (std::size_t k = 0; k < points[pair].size(); ++k) {
-      all(points[pair][k], static_cast<Eigen::Index>(pair)) =
-          state.means[0].coefficient(static_cast<std::ptrdiff_t>(k)) / unit;
-    }
-  });
-  if (!converged) return std::nullopt;
-  return all;
-}
-
 /// Returns the outputs at the points left out, of machines of a class against the rest or, with
-/// `pairs`, of pairs of classes; none as `coefficients_of_fold`.
+/// `pairs`, of pairs of classes; none if no consistent classifier was found, or the run was
+/// stopped. `labels`: of the training points. The sampler determines the machines' draws.
 template <class Sampler, class Scalar>
 [[nodiscard]] std::optional<Eigen::MatrixXd> outputs_of_left_out(
-    const FoldValues<Scalar>& fold, const Sampler& sampler, const SoftBoundary& boundary,
-    const std::vector<int>& classes, const FitSettings& settings, const RunControl& control,
-    bool pairs) {
-  const auto coefficients =
-      pairs ? coefficients_of_pairs(fold, sampler, boundary, classes, settings, control)
-            : coefficients_of_fold(fold, sampler, boundary, classes, settings, control);
-  if (!coefficients) return std::nullopt;
-  RowMatrix<double> outputs(fold.others.rows(), coefficients->cols());
+    const FoldValues<Scalar>& fold, std::span<const int> labels, const std::vector<int>& classes,
+    const Sampler& sampler, const SoftBoundary& boundary, std::uint64_t seed,
+    const RunControl& control, bool pairs) {
+  const std::size_t machines =
+      pairs ? pair_count(classes.size()) : subproblem_count(classes.size());
+  RowMatrix<double> coefficients =
+      RowMatrix<double>::Zero(fold.gram.size(), static_cast<Eigen::Index>(machines));
+  Eigen::Index column = 0;
+  // Fits machines of these classes to these points; returns false without a consistent classifier.
+  const auto fit = [&](const Gram<Scalar>& gram, std::span<const PointIndex> points,
+                       std::vector<int> separated) {
+    const std::vector<int> of_points = labels_at(labels, points);
+    Subproblems problems(std::move(separated), of_points);
+    problems.resolve_lambda(gram, boundary, of_points);
+    if (!admits_training_errors(sampler) && point_without_sign(gram, problems) >= 0) return false;
+    auto state = no_draws<Sampler>(gram.size(), problems.size(), seed, false);
+    if (!run_sampler(sampler, gram, problems, control, state).converged) return false;
+    for (const DrawMean& mean : state.means) {
+      const double unit = pairs ? output_unit(gram, problems, mean) : 1;
+      for (std::size_t k = 0; k < points.size(); ++k) {
+        coefficients(points[k], column) = mean.coefficient(static_cast<std::ptrdiff_t>(k)) / unit;
+      }
+      ++column;
+    }
+    return true;
+  };
+  bool consistent = true;
+  if (pairs) {
+    const auto points = points_of_pairs(classes, labels);
+    for_each_pair(classes.size(), [&](std::size_t pair, std::size_t a, std::size_t b) {
+      consistent = consistent && fit(part_of<Scalar>(fold.gram, points[pair]), points[pair],
+                                     {classes[a], classes[b]});
+    });
+  } else {
+    consistent = fit(fold.gram, first_points(fold.gram.size()), classes);
+  }
+  if (!consistent) return std::nullopt;
+  RowMatrix<double> outputs(fold.others.rows(), coefficients.cols());
   Buffer<double> widened;
-  PackedCoefficients(*coefficients)
+  PackedCoefficients(coefficients)
       .outputs(fold.others.data(), fold.others.rows(), fold.others.cols(), outputs.data(), widened);
   for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
-    if (fold.self[i] > 0) outputs.row(i) /= fold.self[i];
+    if (!(fold.self[i] > 0)) continue;
+    for (Eigen::Index c = 0; c < outputs.cols(); ++c) outputs(i, c) /= fold.self[i];
   }
   if (pairs) return outputs_of_classes(outputs, classes.size());
   return outputs;
 }
 
 /// Returns folds and labels, with all outputs zero.
-[[nodiscard]] BPM_INLINE OutOfFold empty_out_of_fold(std::span<const int> labels,
-                                                     std::vector<int> classes, Folds folds);
-
-/// Writes the outputs of the points that a fold leaves out; both lists ascend.
-BPM_INLINE void put_outputs(OutOfFold& result, std::span<const PointIndex> left_out,
-                            const Eigen::MatrixXd& outputs);
-
-/// Returns the kernel values of these points of the inputs with each other, computed as in a fit.
-/// \throws std::invalid_argument on a user's matrix as `PrecomputedGram`.
-template <class Kernel, class I>
-[[nodiscard]] DenseGram<kernel_scalar_t<I>> kernel_values_of(const Kernel& kernel, const I& inputs,
-                                                             std::span<const PointIndex> points,
-                                                             unsigned threads) {
-  using Scalar = kernel_scalar_t<I>;
-  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-    return FoldValues<Scalar>::part_of(*make_gram(kernel, inputs), points, 0);
-  } else {
-    const auto chosen = select_inputs(inputs, points);
-    return DenseGram<Scalar>(*make_gram(kernel, chosen), threads);
-  }
-}
-
-#if BPM_BODIES
-
-BPM_INLINE OutOfFold empty_out_of_fold(std::span<const int> labels, std::vector<int> classes,
-                                       Folds folds) {
+[[nodiscard]] inline OutOfFold empty_out_of_fold(std::span<const int> labels,
+                                                 std::vector<int> classes, Folds folds) {
   OutOfFold result{.folds = std::move(folds), .classes = std::move(classes)};
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (result.folds.of_point[i] < 0) continue;
@@ -297,17 +253,32 @@ BPM_INLINE OutOfFold empty_out_of_fold(std::span<const int> labels, std::vector<
   return result;
 }
 
-BPM_INLINE void put_outputs(OutOfFold& result, std::span<const PointIndex> left_out,
-                            const Eigen::MatrixXd& outputs) {
-  std::size_t row = 0;
-  for (std::size_t i = 0; i < left_out.size(); ++i) {
+/// Writes the outputs of the points that a fold leaves out; both lists ascend.
+inline void put_outputs(OutOfFold& result, std::span<const PointIndex> left_out,
+                        const Eigen::MatrixXd& outputs) {
+  Eigen::Index row = 0;
+  for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
     while (result.points[row] != left_out[i]) ++row;
-    result.decision_values.row(static_cast<Eigen::Index>(row)) =
-        outputs.row(static_cast<Eigen::Index>(i));
+    for (Eigen::Index c = 0; c < outputs.cols(); ++c) {
+      result.decision_values(row, c) = outputs(i, c);
+    }
   }
 }
 
-#endif
+/// Returns the kernel values of these points of the inputs with each other, computed as in a fit.
+/// \throws std::invalid_argument on a user's matrix as `PrecomputedGram`.
+template <class Kernel, class I>
+[[nodiscard]] DenseGram<kernel_scalar_t<I>> kernel_values_of(const Kernel& kernel, const I& inputs,
+                                                             std::span<const PointIndex> points,
+                                                             unsigned threads) {
+  using Scalar = kernel_scalar_t<I>;
+  if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+    return part_of(*make_gram(kernel, inputs), points);
+  } else {
+    const auto chosen = select_inputs(inputs, points);
+    return DenseGram<Scalar>(*make_gram(kernel, chosen), threads);
+  }
+}
 
 }  // namespace detail
 }}  // namespace bpm

@@ -208,8 +208,7 @@ template <class Kernel, class I>
     const AutomaticBoundary& boundary, const Kernel& kernel, const ExpectationPropagation& method,
     const FitSettings& settings, const I& inputs, const std::vector<int>& classes,
     std::span<const int> labels, const RunControl& control, std::string_view function) {
-  const ChoicePart part(labels, classes,
-                        BoundarySearch<AutomaticBoundary>::points<EpDemand>(boundary),
+  const ChoicePart part(labels, BoundarySearch<AutomaticBoundary>::points<EpDemand>(boundary),
                         settings.seed);
   BoundaryChoice choice{.points = part.points.size()};
   const auto values = kernel_values_of(kernel, inputs, part.points, control.threads);

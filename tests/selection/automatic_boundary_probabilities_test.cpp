@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bpm/machine/train.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 
 #include <Eigen/Core>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
-#include "bpm/selection/automatic_boundary.hpp"
+#include "bpm/machine/train.hpp"
 #include "catch.hpp"
 #include "noisy_points.hpp"
 
@@ -53,7 +53,8 @@ TEST_CASE("what all problems noted is a row, what one did not is left away", "[s
       means[c].add(draw);
     }
   }
-  const bpm::detail::OutputsLeftOut found(means, std::vector<int>{7, 8, 9, 7});
+  const bpm::OutOfFold found =
+      bpm::detail::outputs_held_out(means, std::vector<int>{7, 8, 9, 7}, {7, 8, 9});
   CHECK(found.labels == std::vector<int>{7, 9});
   CHECK(found.decision_values == Eigen::MatrixXd{{0.25, 0.25}, {-1, -1}});
 }
