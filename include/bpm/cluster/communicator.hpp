@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <limits>
@@ -45,6 +46,50 @@ struct RankError : std::runtime_error {
 };
 
 namespace detail {
+
+/// Numbers as consecutive bytes, in this machine's order: a message to other ranks.
+struct ByteWriter {
+  std::vector<std::byte> bytes;
+
+  template <class T>
+  void put(const T& value) {
+    put_all(std::span(&value, 1));
+  }
+  template <class Values>
+  void put_all(const Values& values) {
+    const auto more = std::as_bytes(std::span(values));
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  }
+  /// Adds the length of a list and its values.
+  template <class Values>
+  void put_list(const Values& values) {
+    put(std::uint64_t{values.size()});
+    put_all(values);
+  }
+};
+
+/// Reads what a `ByteWriter` has written, from the front.
+struct ByteReader {
+  std::span<const std::byte> bytes;  ///< The bytes that are left.
+
+  template <class T>
+  void take(T& value) {
+    take_all(std::span(&value, 1));
+  }
+  template <class T>
+  void take_all(std::span<T> values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size_bytes());
+    bytes = bytes.subspan(values.size_bytes());
+  }
+  template <class T>
+  void take_list(std::vector<T>& values) {
+    std::uint64_t size = 0;
+    take(size);
+    values.resize(size);
+    take_all(std::span(values));
+  }
+};
 
 /// A communicator of MPI for this library: collective operations on spans and vectors, whose waits
 /// release the processor to other threads. Its messages are separate from those of the communicator

@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/cluster/byte_stream.hpp"
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
@@ -76,25 +75,18 @@ void visit_vectors(Solution& solution, Use&& use) {
   ByteWriter bytes;
   bytes.put(made.counts);
   for (const PerceptronSolution& solution : made.solutions) {
-    visit_vectors(solution, [&](const auto& numbers) {
-      bytes.put(std::uint64_t{numbers.size()});
-      bytes.put_all(numbers);
-    });
+    visit_vectors(solution, [&](const auto& numbers) { bytes.put_list(numbers); });
   }
-  return bytes.bytes();
+  return std::move(bytes.bytes);
 }
 
 /// Returns a piece of so many problems from bytes.
 [[nodiscard]] inline FinishedDraw from_bytes(std::span<const std::byte> bytes, std::size_t count) {
   FinishedDraw made{std::vector<PerceptronSolution>(count)};
-  ByteReader from(bytes);
+  ByteReader from{bytes};
   from.take(made.counts);
   for (PerceptronSolution& solution : made.solutions) {
-    visit_vectors(solution, [&](auto& numbers) {
-      std::uint64_t size = 0;
-      from.take(size);
-      from.take_all(numbers, size);
-    });
+    visit_vectors(solution, [&](auto& numbers) { from.take_list(numbers); });
   }
   return made;
 }

@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/cluster/byte_stream.hpp"
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
@@ -275,17 +274,15 @@ class ShardedRun {
     }
     message = ranks_.broadcast_all(std::move(message), visitor);
     if (message.empty()) throw_error();  // The visitor failed: no message of a visit is empty.
-    ByteReader from(message);
+    ByteReader from{message};
     std::int64_t count = 0;
     from.take(count);
     RowMatrix<T> inputs(count, inputs_.cols());
     std::vector<MistakeUpdate> updates;
     for (std::int64_t e = 0; e < count; ++e) {
       PointIndex position = 0;
-      std::uint64_t size = 0;
       from.take(position);
-      from.take(size);
-      from.take_all(updates, size);
+      from.take_list(updates);
       from.take_all(row_of(inputs, e));
       mistakes_.add(position);
       const std::ptrdiff_t own = column_of(position, 0, state_.size);
@@ -319,7 +316,7 @@ class ShardedRun {
       input = inputs_.row(point);
       bytes.put_all(row_of(input, 0));
     }
-    return bytes.bytes();
+    return std::move(bytes.bytes);
   }
 
   /// Visits once the points of group h, which all ranks have sent; returns the mistakes as bytes.
@@ -332,8 +329,8 @@ class ShardedRun {
     std::vector<double> outputs(problems * static_cast<std::size_t>(n));
     std::vector<std::vector<signed char>> labels(problems, std::vector<signed char>(n));
     const auto lambda = std::make_shared<std::vector<double>>(n);
-    ByteReader from(parts);
-    while (!from.done()) {
+    ByteReader from{parts};
+    while (!from.bytes.empty()) {
       PointIndex i = 0;
       from.take(i);
       i -= static_cast<PointIndex>(begin);
@@ -363,11 +360,10 @@ class ShardedRun {
     message.put(made.end());
     for (std::int64_t e = 0; e < made.end(); ++e) {
       message.put(static_cast<PointIndex>(begin + made[e]));
-      message.put(std::uint64_t{made.updates(e).size()});
-      message.put_all(made.updates(e));
+      message.put_list(made.updates(e));
       message.put_all(row_of(inputs, made[e]));
     }
-    return message.bytes();
+    return std::move(message.bytes);
   }
 
   [[nodiscard]] static std::span<T> row_of(RowMatrix<T>& inputs, std::ptrdiff_t i) {

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -226,6 +227,17 @@ class TensorFileWriter {
   }
 }
 
+/// Returns what `make` makes of the content of a file. \throws DataError, beginning with `where`,
+/// in the place of std::invalid_argument.
+template <class Make>
+[[nodiscard]] auto made_of_file(std::string_view where, Make&& make) {
+  try {
+    return make();
+  } catch (const std::invalid_argument& error) {
+    throw DataError(join(where, ": ", error.what()));
+  }
+}
+
 /// Gives access to a file's arrays and strings by name. Refers to the bytes.
 class TensorFile {
  public:
@@ -264,6 +276,17 @@ class TensorFile {
     const auto found = metadata_.find(key);
     ensure<DataError>(found != metadata_.end(), name_, " has no '", key, "'");
     return found->second;
+  }
+
+  /// Returns the JSON of a key. \throws DataError if the map has no such key, or it is no JSON.
+  [[nodiscard]] Json json(const std::string& key) const {
+    return parse_json(text(key), join(name_, ": '", key, "'"));
+  }
+  /// Returns the JSON object of a key. \throws DataError also if it is none.
+  [[nodiscard]] Json json_object(const std::string& key) const {
+    Json object = json(key);
+    ensure<DataError>(object.is_object(), name_, ": '", key, "' is no JSON object");
+    return object;
   }
 
   /// Computes the checksum of the contents.
