@@ -52,42 +52,42 @@ struct ByteWriter {
   std::vector<std::byte> bytes;
 
   template <class T>
-  void put(const T& value) {
-    put_all(std::span(&value, 1));
+  void number(const T& value) {
+    numbers(std::span(&value, 1));
   }
   template <class Values>
-  void put_all(const Values& values) {
+  void numbers(const Values& values) {
     const auto more = std::as_bytes(std::span(values));
     bytes.insert(bytes.end(), more.begin(), more.end());
   }
-  /// Adds the length of a list and its values.
+  /// Adds a list's length and values.
   template <class Values>
-  void put_list(const Values& values) {
-    put(std::uint64_t{values.size()});
-    put_all(values);
+  void list(const Values& values) {
+    number(std::uint64_t{values.size()});
+    numbers(values);
   }
 };
 
-/// Reads what a `ByteWriter` has written, from the front.
+/// Reads what a `ByteWriter` has written, from the front, by members of the same names.
 struct ByteReader {
   std::span<const std::byte> bytes;  ///< The bytes that are left.
 
   template <class T>
-  void take(T& value) {
-    take_all(std::span(&value, 1));
+  void number(T& value) {
+    numbers(std::span(&value, 1));
   }
   template <class T>
-  void take_all(std::span<T> values) {
+  void numbers(std::span<T> values) {
     static_assert(std::is_trivially_copyable_v<T>);
     if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size_bytes());
     bytes = bytes.subspan(values.size_bytes());
   }
   template <class T>
-  void take_list(std::vector<T>& values) {
+  void list(std::vector<T>& values) {
     std::uint64_t size = 0;
-    take(size);
+    number(size);
     values.resize(size);
-    take_all(std::span(values));
+    numbers(std::span(values));
   }
 };
 

@@ -38,20 +38,20 @@ TEST_CASE("without a session there are no ranks") {
 
 TEST_CASE("numbers of a message come back in their order") {
   bpm::detail::ByteWriter writer;
-  writer.put(std::uint32_t{0x01020304});
-  writer.put_list(std::vector<double>{1, -2.5});
-  writer.put('x');
-  writer.put_list(std::vector<int>{});
+  writer.number(std::uint32_t{0x01020304});
+  writer.list(std::vector<double>{1, -2.5});
+  writer.number('x');
+  writer.list(std::vector<int>{});
   REQUIRE(writer.bytes.size() == 4 + 8 + 16 + 1 + 8);
   bpm::detail::ByteReader reader{writer.bytes};
   std::uint32_t word = 0;
   std::vector<double> numbers{7};
   char last = 0;
   std::vector<int> none{7};
-  reader.take(word);
-  reader.take_list(numbers);
-  reader.take(last);
-  reader.take_list(none);
+  reader.number(word);
+  reader.list(numbers);
+  reader.number(last);
+  reader.list(none);
   CHECK(word == 0x01020304);
   CHECK(numbers == std::vector<double>{1, -2.5});
   CHECK(last == 'x');
