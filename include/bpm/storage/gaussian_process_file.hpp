@@ -2,14 +2,11 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

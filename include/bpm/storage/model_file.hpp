@@ -9,7 +9,6 @@
 #include <ios>
 #include <istream>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>

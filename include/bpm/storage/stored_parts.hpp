@@ -3,7 +3,6 @@
 
 #include <Eigen/Core>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>

@@ -13,7 +13,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -227,17 +226,6 @@ class TensorFileWriter {
   }
 }
 
-/// Returns what `make` makes of the content of a file. \throws DataError, beginning with `where`,
-/// in the place of std::invalid_argument.
-template <class Make>
-[[nodiscard]] auto made_of_file(std::string_view where, Make&& make) {
-  try {
-    return make();
-  } catch (const std::invalid_argument& error) {
-    throw DataError(join(where, ": ", error.what()));
-  }
-}
-
 /// Gives access to a file's arrays and strings by name. Refers to the bytes.
 class TensorFile {
  public:
@@ -258,10 +246,14 @@ class TensorFile {
     const Json header = parse_json(text, join(name_, ": the header"));
     ensure<DataError>(header.is_object(), name_, ": the header is no JSON object");
     for (const auto& [key, value] : header.items()) {
-      if (key == "__metadata__") {
-        read_metadata(value);
-      } else {
+      if (key != "__metadata__") {
         read_array(key, value);
+        continue;
+      }
+      ensure<DataError>(value.is_object(), name_, ": __metadata__ is no JSON object");
+      for (const auto& [own_key, own] : value.items()) {
+        ensure<DataError>(own.is_string(), name_, ": '", own_key, "' in __metadata__ is no string");
+        metadata_[own_key] = own.get<std::string>();
       }
     }
     check_offsets();
@@ -332,14 +324,6 @@ class TensorFile {
   }
 
  private:
-  void read_metadata(const Json& map) {
-    ensure<DataError>(map.is_object(), name_, ": __metadata__ is no JSON object");
-    for (const auto& [key, value] : map.items()) {
-      ensure<DataError>(value.is_string(), name_, ": '", key, "' in __metadata__ is no string");
-      metadata_[key] = value.get<std::string>();
-    }
-  }
-
   void read_array(const std::string& key, const Json& value) {
     const auto sound = [&](bool holds, const auto&... what) {
       ensure<DataError>(holds, name_, ": the array '", key, "' ", what...);
