@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <limits>
@@ -45,6 +46,50 @@ struct RankError : std::runtime_error {
 };
 
 namespace detail {
+
+/// Numbers as consecutive bytes, in this machine's order: a message to other ranks.
+struct ByteWriter {
+  std::vector<std::byte> bytes;
+
+  template <class T>
+  void number(const T& value) {
+    numbers(std::span(&value, 1));
+  }
+  template <class Values>
+  void numbers(const Values& values) {
+    const auto more = std::as_bytes(std::span(values));
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  }
+  /// Adds a list's length and values.
+  template <class Values>
+  void list(const Values& values) {
+    number(std::uint64_t{values.size()});
+    numbers(values);
+  }
+};
+
+/// Reads what a `ByteWriter` has written, from the front, by members of the same names.
+struct ByteReader {
+  std::span<const std::byte> bytes;  ///< The bytes that are left.
+
+  template <class T>
+  void number(T& value) {
+    numbers(std::span(&value, 1));
+  }
+  template <class T>
+  void numbers(std::span<T> values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size_bytes());
+    bytes = bytes.subspan(values.size_bytes());
+  }
+  template <class T>
+  void list(std::vector<T>& values) {
+    std::uint64_t size = 0;
+    number(size);
+    values.resize(size);
+    numbers(std::span(values));
+  }
+};
 
 /// A communicator of MPI for this library: collective operations on spans and vectors, whose waits
 /// release the processor to other threads. Its messages are separate from those of the communicator

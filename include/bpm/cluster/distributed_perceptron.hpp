@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/cluster/byte_stream.hpp"
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"
@@ -61,42 +60,16 @@ struct DrawPiece {
   return pieces;
 }
 
-/// Calls use(numbers) for each vector of a problem's classifier.
-template <class Solution, class Use>
-void visit_vectors(Solution& solution, Use&& use) {
-  use(solution.support);
-  use(solution.coefficients);
-  use(solution.outputs);
-  use(solution.left_out);
-  use(solution.left_out_outputs);
-}
-
-/// Returns a finished piece as bytes.
-[[nodiscard]] inline std::vector<std::byte> to_bytes(const FinishedDraw& made) {
-  ByteWriter bytes;
-  bytes.put(made.counts);
-  for (const PerceptronSolution& solution : made.solutions) {
-    visit_vectors(solution, [&](const auto& numbers) {
-      bytes.put(std::uint64_t{numbers.size()});
-      bytes.put_all(numbers);
-    });
-  }
-  return bytes.bytes();
-}
-
-/// Returns a piece of so many problems from bytes.
-[[nodiscard]] inline FinishedDraw from_bytes(std::span<const std::byte> bytes, std::size_t count) {
-  FinishedDraw made{std::vector<PerceptronSolution>(count)};
-  ByteReader from(bytes);
-  from.take(made.counts);
+/// Writes a finished piece to a `ByteWriter`, or reads it from a `ByteReader`.
+void visit_piece(FinishedDraw& made, auto& bytes) {
+  bytes.number(made.counts);
   for (PerceptronSolution& solution : made.solutions) {
-    visit_vectors(solution, [&](auto& numbers) {
-      std::uint64_t size = 0;
-      from.take(size);
-      from.take_all(numbers, size);
-    });
+    bytes.list(solution.support);
+    bytes.list(solution.coefficients);
+    bytes.list(solution.outputs);
+    bytes.list(solution.left_out);
+    bytes.list(solution.left_out_outputs);
   }
-  return made;
 }
 
 /// One call of `DistributedPerceptron::sample`. This thread alone communicates; another one makes
@@ -238,14 +211,16 @@ class DistributedRun {
   void deliver(std::uint64_t end, Sink& sink) {
     for (; place_ < pieces_.size() && pieces_[place_].number < end; ++place_) {
       const DrawPiece& piece = pieces_[place_];
-      std::vector<std::byte> bytes;
+      ByteWriter own;
       if (piece.rank == ranks_.rank()) {
         const std::scoped_lock lock(mutex_);
-        bytes = to_bytes(waiting_.front());
+        visit_piece(waiting_.front(), own);
         waiting_.pop_front();
       }
-      const FinishedDraw made =
-          from_bytes(ranks_.broadcast_all(std::move(bytes), piece.rank), piece.count);
+      const auto bytes = ranks_.broadcast_all(std::move(own.bytes), piece.rank);
+      ByteReader from{bytes};
+      FinishedDraw made{std::vector<PerceptronSolution>(piece.count)};
+      visit_piece(made, from);
       *report_.perceptron += made.counts;
       for (std::size_t c = 0; c < piece.count; ++c) {
         sink(draw_of(piece.number, piece.first + c, made.solutions[c]));

@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "bpm/cluster/byte_stream.hpp"
 #include "bpm/cluster/communicator.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
@@ -275,18 +274,16 @@ class ShardedRun {
     }
     message = ranks_.broadcast_all(std::move(message), visitor);
     if (message.empty()) throw_error();  // The visitor failed: no message of a visit is empty.
-    ByteReader from(message);
+    ByteReader from{message};
     std::int64_t count = 0;
-    from.take(count);
+    from.number(count);
     RowMatrix<T> inputs(count, inputs_.cols());
     std::vector<MistakeUpdate> updates;
     for (std::int64_t e = 0; e < count; ++e) {
       PointIndex position = 0;
-      std::uint64_t size = 0;
-      from.take(position);
-      from.take(size);
-      from.take_all(updates, size);
-      from.take_all(row_of(inputs, e));
+      from.number(position);
+      from.list(updates);
+      from.numbers(row_of(inputs, e));
       mistakes_.add(position);
       const std::ptrdiff_t own = column_of(position, 0, state_.size);
       for (const MistakeUpdate& update : updates) {
@@ -310,16 +307,16 @@ class ShardedRun {
     RowMatrix<T> input(1, inputs_.cols());
     for (std::ptrdiff_t column = begin_[g]; column < begin_[g + 1]; ++column) {
       const PointIndex point = state_.order[column];
-      bytes.put(positions_[column]);
-      bytes.put(problems_.lambda_at(point));
+      bytes.number(positions_[column]);
+      bytes.number(problems_.lambda_at(point));
       for (std::size_t c = 0; c < problems_.size(); ++c) {
-        bytes.put(state_.outputs_of(c)[column]);
-        bytes.put(problems_.signs[c][point]);
+        bytes.number(state_.outputs_of(c)[column]);
+        bytes.number(problems_.signs[c][point]);
       }
       input = inputs_.row(point);
-      bytes.put_all(row_of(input, 0));
+      bytes.numbers(row_of(input, 0));
     }
-    return bytes.bytes();
+    return std::move(bytes.bytes);
   }
 
   /// Visits once the points of group h, which all ranks have sent; returns the mistakes as bytes.
@@ -332,17 +329,17 @@ class ShardedRun {
     std::vector<double> outputs(problems * static_cast<std::size_t>(n));
     std::vector<std::vector<signed char>> labels(problems, std::vector<signed char>(n));
     const auto lambda = std::make_shared<std::vector<double>>(n);
-    ByteReader from(parts);
-    while (!from.done()) {
+    ByteReader from{parts};
+    while (!from.bytes.empty()) {
       PointIndex i = 0;
-      from.take(i);
+      from.number(i);
       i -= static_cast<PointIndex>(begin);
-      from.take((*lambda)[i]);
+      from.number((*lambda)[i]);
       for (std::size_t c = 0; c < problems; ++c) {
-        from.take(outputs[c * static_cast<std::size_t>(n) + i]);
-        from.take(labels[c][i]);
+        from.number(outputs[c * static_cast<std::size_t>(n) + i]);
+        from.number(labels[c][i]);
       }
-      from.take_all(row_of(inputs, i));
+      from.numbers(row_of(inputs, i));
     }
     const OnDemandGram<Kernel, RowMatrix<T>> gram(kernel_, inputs, gram_.inputs().origin());
     std::vector<KernelVersionSpace<Scalar>> spaces;
@@ -360,14 +357,13 @@ class ShardedRun {
 
     ByteWriter message;
     const MistakeList& made = perceptron.mistakes();
-    message.put(made.end());
+    message.number(made.end());
     for (std::int64_t e = 0; e < made.end(); ++e) {
-      message.put(static_cast<PointIndex>(begin + made[e]));
-      message.put(std::uint64_t{made.updates(e).size()});
-      message.put_all(made.updates(e));
-      message.put_all(row_of(inputs, made[e]));
+      message.number(static_cast<PointIndex>(begin + made[e]));
+      message.list(made.updates(e));
+      message.numbers(row_of(inputs, made[e]));
     }
-    return message.bytes();
+    return std::move(message.bytes);
   }
 
   [[nodiscard]] static std::span<T> row_of(RowMatrix<T>& inputs, std::ptrdiff_t i) {

@@ -26,8 +26,40 @@ namespace detail {
 /// Reads one IDX stream; offsets in messages count from where it began.
 class IdxReader {
  public:
+  /// Reads the header. \throws DataError.
   IdxReader(std::istream& stream, std::string_view name) : stream_(stream), name_(name) {
-    read_header();
+    std::array<std::uint8_t, 4> magic{};
+    read_exactly(magic.data(), magic.size());
+    ensure<DataError>(magic[0] != 0x1f || magic[1] != 0x8b, name_,
+                      ": byte 0: found a gzip file, expected IDX (00 00); read it through ",
+                      "GzipFile of bpm/data/gzip.hpp");
+    for (std::size_t i = 0; i < 2; ++i) {
+      ensure<DataError>(magic[i] == 0, name_, ": byte ", i, ": found ", int{magic[i]},
+                        ", expected 0 (start of an IDX file)");
+    }
+    ensure<DataError>(magic[2] == 0x08, name_, ": byte 2: found element type ", int{magic[2]},
+                      ", expected 8 (unsigned byte)");
+    ensure<DataError>(magic[3] != 0, name_, ": byte 3: found 0 dimensions, expected 1 or more");
+    // No vector can be longer than a signed count of bytes, on any machine.
+    constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max();
+    std::size_t slice = 1;
+    for (int i = 0; i < magic[3]; ++i) {
+      std::array<std::uint8_t, 4> word{};
+      const std::size_t start = offset_;
+      read_exactly(word.data(), word.size());
+      std::size_t size = 0;
+      for (const std::uint8_t byte : word) {
+        size = size * 256 + byte;
+      }
+      // Product of the nonzero sizes: an empty dimension must not hide others too large.
+      ensure<DataError>(size == 0 || slice <= limit / size, name_, ": byte ", start,
+                        ": found size ", size, " after ", slice,
+                        " elements a slice, expected a tensor that fits in memory");
+      slice *= std::max<std::size_t>(size, 1);
+      count_ *= size;
+      sizes_.push_back(size);
+    }
+    header_read_ = true;
   }
 
   [[nodiscard]] const std::vector<std::size_t>& sizes() const { return sizes_; }
@@ -64,41 +96,6 @@ class IdxReader {
 
  private:
   static constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
-
-  void read_header() {
-    std::array<std::uint8_t, 4> magic{};
-    read_exactly(magic.data(), magic.size());
-    ensure<DataError>(magic[0] != 0x1f || magic[1] != 0x8b, name_,
-                      ": byte 0: found a gzip file, expected IDX (00 00); read it through ",
-                      "GzipFile of bpm/data/gzip.hpp");
-    for (std::size_t i = 0; i < 2; ++i) {
-      ensure<DataError>(magic[i] == 0, name_, ": byte ", i, ": found ", int{magic[i]},
-                        ", expected 0 (start of an IDX file)");
-    }
-    ensure<DataError>(magic[2] == 0x08, name_, ": byte 2: found element type ", int{magic[2]},
-                      ", expected 8 (unsigned byte)");
-    ensure<DataError>(magic[3] != 0, name_, ": byte 3: found 0 dimensions, expected 1 or more");
-    // No vector can be longer than a signed count of bytes, on any machine.
-    constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max();
-    std::size_t slice = 1;
-    for (int i = 0; i < magic[3]; ++i) {
-      std::array<std::uint8_t, 4> word{};
-      const std::size_t start = offset_;
-      read_exactly(word.data(), word.size());
-      std::size_t size = 0;
-      for (const std::uint8_t byte : word) {
-        size = size * 256 + byte;
-      }
-      // Product of the nonzero sizes: an empty dimension must not hide others too large.
-      ensure<DataError>(size == 0 || slice <= limit / size, name_, ": byte ", start,
-                        ": found size ", size, " after ", slice,
-                        " elements a slice, expected a tensor that fits in memory");
-      slice *= std::max<std::size_t>(size, 1);
-      count_ *= size;
-      sizes_.push_back(size);
-    }
-    header_read_ = true;
-  }
 
   void read_exactly(std::uint8_t* out, std::size_t n) {
     stream_.read(reinterpret_cast<char*>(out), n);

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <istream>
 #include <limits>
@@ -79,13 +80,17 @@ template <class Scalar>
       ensure<DataError>(*index > previous, name, ":", lines.number(), ": found index ", *index,
                         " after ", previous, ", expected ascending indices");
       previous = *index;
-      const auto value = parse_value<Scalar>(token.substr(colon + 1), name, ":", lines.number(),
-                                             ": index ", *index, ": ");
+      // The comparison is also false for NaN.
+      const auto value = parse_number<double>(token.substr(colon + 1));
+      ensure<DataError>(value && std::abs(*value) <= double{std::numeric_limits<Scalar>::max()},
+                        name, ":", lines.number(), ": index ", *index, ": found ",
+                        Quoted{token.substr(colon + 1)}, ", expected a finite number");
+      const auto rounded = static_cast<Scalar>(*value);  // Tiny values become 0, and no errors.
       if (*index > largest) {
         ++beyond;
-      } else if (value != Scalar{0}) {
+      } else if (rounded != Scalar{0}) {
         entries.columns.push_back(*index - 1);
-        entries.values.push_back(value);
+        entries.values.push_back(rounded);
       }
     }
     entries.width = std::max<Eigen::Index>(entries.width, previous);

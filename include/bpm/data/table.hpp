@@ -9,12 +9,10 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
@@ -110,21 +108,33 @@ class MixedColumn {
                                  : parser_.value(field, place));
       return;
     }
-    if (!kind_) add_perhaps_number(field, place);
+    if (kind_) {
+      // All of the column are words.
+    } else if (missing_.among_numbers(field)) {
+      numbers_.push_back(std::numeric_limits<double>::quiet_NaN());
+      if (!missing_.among_words(field) && !perhaps_missing_) {
+        perhaps_missing_ = field;
+        first_line_ = first_word_ ? first_line_ : place.line;
+      }
+    } else if (const auto number = parser_.parse(field); number && !first_word_) {
+      numbers_.push_back(*number);
+    } else if (!first_word_) {
+      first_word_ = field;
+      first_line_ = place.line;
+      numbers_.clear();
+    }
     text_ += field;
     ends_.push_back(text_.size());
-  }
-
-  [[nodiscard]] bool holds_words() const {
-    const auto is_nan = [](double v) { return std::isnan(v); };
-    return kind_ == MixedTable::Kind::words || first_word_.has_value() ||
-           (!kind_ && perhaps_missing_ && std::all_of(numbers_.begin(), numbers_.end(), is_nan));
   }
 
   /// Moves the content to `column`. \throws DataError on too many words for categories.
   void move_to(MixedTable::Column& column, std::string_view file, std::size_t field,
                std::span<const std::string> names) {
-    if (!holds_words()) {
+    const auto is_nan = [](double v) { return std::isnan(v); };
+    const bool holds_words =
+        kind_ == MixedTable::Kind::words || first_word_ ||
+        (!kind_ && perhaps_missing_ && std::all_of(numbers_.begin(), numbers_.end(), is_nan));
+    if (!holds_words) {
       ensure<DataError>(fills_ || !perhaps_missing_, FieldPlace{file, first_line_, field, names},
                         "found the missing value ", Quoted{perhaps_missing_.value_or("")},
                         ", expected a value");
@@ -157,22 +167,6 @@ class MixedColumn {
   }
 
  private:
-  void add_perhaps_number(std::string_view field, const FieldPlace& place) {
-    if (missing_.among_numbers(field)) {
-      numbers_.push_back(std::numeric_limits<double>::quiet_NaN());
-      if (!missing_.among_words(field) && !perhaps_missing_) {
-        perhaps_missing_ = field;
-        first_line_ = first_word_ ? first_line_ : place.line;
-      }
-    } else if (const auto number = parser_.parse(field); number && !first_word_) {
-      numbers_.push_back(*number);
-    } else if (!first_word_) {
-      first_word_ = field;
-      first_line_ = place.line;
-      numbers_.clear();
-    }
-  }
-
   std::optional<MixedTable::Kind> kind_;
   MissingWords missing_;
   bool fills_;
@@ -264,26 +258,20 @@ LabelledData<RowMatrix<Scalar>> read_table(std::istream& stream, std::string_vie
   std::vector<Scalar> values;
   std::vector<detail::NumberColumn> columns(lines.features().size(),
                                             detail::NumberColumn(settings.decimal));
-  Eigen::Index rows = 0;
-  lines.for_each([&](const detail::TableLines::Line& line) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const std::size_t i = lines.features()[c];
-      const std::string_view field = line.fields[i];
-      const detail::FieldPlace place = lines.place(line, i);
-      detail::ensure<DataError>(!lines.missing().among_numbers(field), place,
-                                "found the missing value ", detail::Quoted{field},
-                                ", expected a finite number");
-      const double value = columns[c].value(field, place);
-      detail::ensure<DataError>(std::abs(value) <= double{std::numeric_limits<Scalar>::max()},
-                                place, "found ", detail::Quoted{field},
-                                ", expected a finite number");
-      values.push_back(static_cast<Scalar>(value));
-    }
-    ++rows;
+  lines.for_each([&](std::size_t c, std::string_view field, const detail::FieldPlace& place) {
+    detail::ensure<DataError>(!lines.missing().among_numbers(field), place,
+                              "found the missing value ", detail::Quoted{field},
+                              ", expected a finite number");
+    const double value = columns[c].value(field, place);
+    detail::ensure<DataError>(std::abs(value) <= double{std::numeric_limits<Scalar>::max()}, place,
+                              "found ", detail::Quoted{field}, ", expected a finite number");
+    values.push_back(static_cast<Scalar>(value));
   });
   if (lines.may_be_names()) lines.ask_for_header();
   LabelledData<RowMatrix<Scalar>> data;
-  data.inputs = Eigen::Map<const RowMatrix<Scalar>>(values.data(), rows, std::ssize(values) / rows);
+  const std::ptrdiff_t width = std::ssize(columns);
+  data.inputs =
+      Eigen::Map<const RowMatrix<Scalar>>(values.data(), std::ssize(values) / width, width);
   lines.labels().move_to(data);
   data.notes = lines.notes();
   for (std::size_t c = 0; c < lines.features().size(); ++c) {
@@ -301,11 +289,8 @@ BPM_INLINE LabelledData<MixedTable> read_mixed_table(std::istream& stream, std::
   for (std::size_t c = 0; c < lines.features().size(); ++c) {
     columns.emplace_back(lines.kind(c), settings);
   }
-  lines.for_each([&](const detail::TableLines::Line& line) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const std::size_t i = lines.features()[c];
-      columns[c].add(line.fields[i], lines.place(line, i));
-    }
+  lines.for_each([&](std::size_t c, std::string_view field, const detail::FieldPlace& place) {
+    columns[c].add(field, place);
   });
   LabelledData<MixedTable> data;
   bool may_be_names = lines.is_undecided();

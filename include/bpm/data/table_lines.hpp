@@ -7,8 +7,6 @@
 #include <istream>
 #include <limits>
 #include <optional>
-#include <ostream>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -60,12 +58,14 @@ class TableLines {
     find_features();
   }
 
-  /// Adds the labels of all lines of data to `labels`, and calls `take` with each line.
+  /// Adds all labels to `labels`, and calls take(feature, field, place) for all features, by line.
   template <class Take>
   void for_each(Take&& take) {
     const auto take_line = [&](const Line& line) {
       if (label_ < line.fields.size()) labels_.add(line.fields[label_], place(line, label_));
-      take(line);
+      for (std::size_t c = 0; c < features_.size(); ++c) {
+        take(c, line.fields[features_[c]], place(line, features_[c]));
+      }
     };
     if (!has_header_) take_line(first_);
     for (; more_; more_ = read(line_)) {

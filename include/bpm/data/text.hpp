@@ -189,17 +189,6 @@ struct TableNumber {
   return TableNumber{percent ? *value / 100 : *value, percent};
 }
 
-/// Returns the text as a finite `Scalar`; `where` begins the message of the DataError otherwise.
-/// Floats are rounded from double, so that tiny values become 0 and not errors.
-template <class Scalar, class... Where>
-[[nodiscard]] Scalar parse_value(std::string_view text, const Where&... where) {
-  const std::optional<double> value = parse_number<double>(text);
-  // The comparison is also false for NaN.
-  ensure<DataError>(value && std::abs(*value) <= double{std::numeric_limits<Scalar>::max()},
-                    where..., "found ", Quoted{text}, ", expected a finite number");
-  return static_cast<Scalar>(*value);
-}
-
 /// Returns the text as a class label: an integer, also +1 or 1.0, but no number rounded to 0.
 template <class... Where>
 [[nodiscard]] int parse_label(std::string_view text, const Where&... where) {
@@ -316,13 +305,6 @@ struct FieldPlace {
   }
 };
 
-/// Returns whether a label of 2 to 20 digits is a code: it has a leading zero or exceeds int.
-[[nodiscard]] inline bool is_code(std::string_view text) {
-  return text.size() > 1 && text.size() <= 20 &&
-         text.find_first_not_of("0123456789") == std::string_view::npos &&
-         (text.front() == '0' || !parse_number<int>(text));
-}
-
 /// Labels, which are all integers, or words that numbers replace.
 class LabelWords {
  public:
@@ -331,7 +313,11 @@ class LabelWords {
     if (found == ids_.end()) {
       ensure<DataError>(!MissingWords().among_words(text), place, "found the missing value ",
                         Quoted{text}, ", expected a label");
-      const bool is_word = is_code(text) || !parse_number<double>(text);
+      // A code has 2 to 20 digits, and a leading zero or more than int holds.
+      const bool is_code = text.size() > 1 && text.size() <= 20 &&
+                           text.find_first_not_of("0123456789") == std::string_view::npos &&
+                           (text.front() == '0' || !parse_number<int>(text));
+      const bool is_word = is_code || !parse_number<double>(text);
       integers_.push_back(is_word ? 0 : parse_label(text, place));
       words_ = words_ || is_word;
       found = ids_.emplace(text, static_cast<int>(ids_.size())).first;

@@ -271,12 +271,6 @@ class GradientFeatures {
       if (any == 0) continue;
 
       std::fill(s.row.begin(), s.row.end(), 0U);
-      // Class of bend in units of 1 / bend_one: 3 kappa, clamped to +-1, spans all classes.
-      const auto bend_of = [&](std::int32_t gx, std::int32_t gy, Eigen::Index x) {
-        const int most = bend_one * (settings_.bends - 1) / 2;
-        return most + detail::scaled_curvature({above, middle, below}, x, columns, gx, gy,
-                                               settings_.smoothing, 3 * most, most);
-      };
       for (Eigen::Index x = 0; x < columns; ++x) {
         const std::int32_t gx = across[x];
         const std::int32_t gy = down[x];
@@ -294,8 +288,11 @@ class GradientFeatures {
           add_parts<lanes>(s, x, 0, parts);
           continue;
         }
-        // Divides the gradient between two classes, adjacent in memory.
-        const int bend = bend_of(gx, gy, x);
+        // Divides the gradient between two classes, adjacent in memory. The class of bend, in units
+        // of 1 / bend_one: 3 kappa, clamped to +-1, spans all classes.
+        const int most = bend_one * (settings_.bends - 1) / 2;
+        const int bend = most + detail::scaled_curvature({above, middle, below}, x, columns, gx, gy,
+                                                         settings_.smoothing, 3 * most, most);
         const int lower = std::min(bend / bend_one, settings_.bends - 2);
         const auto upper = static_cast<std::uint32_t>(bend - lower * bend_one);
         for (int k = 0; k < lanes; ++k) {
@@ -345,35 +342,23 @@ class GradientFeatures {
     const auto square =
         static_cast<std::uint64_t>(settings_.norm) * static_cast<std::uint64_t>(settings_.norm);
     const std::uint64_t factor = (square << 32U) / ((total << up) >> down);
-    std::uint8_t* out = features;
     for (std::size_t g = 0; g < grids_.size(); ++g) {
-      for_cells(g, [&](std::size_t at) {
-        for (std::size_t k = 0; k < lanes; ++k) {
-          const std::uint64_t cell = (std::uint64_t{s.cells[at + k]} << up) >> down;
-          const std::uint64_t x = std::min<std::uint64_t>((cell * factor) >> 32U, 65280);
-          // sqrt(x) rounds to r where r (r - 1) < x <= r (r + 1).
-          std::uint32_t root = 0;
-          for (std::uint32_t bit = 128; bit > 0; bit /= 2) {
-            const std::uint32_t more = root + bit;
-            root = more * (more - 1) < x ? more : root;
+      for (Eigen::Index i = 0; i < settings_.grids[g].rows; ++i) {
+        // The classes of bends of a row's cells lie one after the other.
+        const std::uint32_t* at = s.cells.data() + grids_[g].begin + i * grids_[g].row_size;
+        const std::uint32_t* const end = at + grids_[g].row_size - cell_size();
+        for (; at < end; at += lanes) {
+          for (std::size_t k = 0; k < lanes; ++k) {
+            const std::uint64_t cell = (std::uint64_t{at[k]} << up) >> down;
+            const std::uint64_t x = std::min<std::uint64_t>((cell * factor) >> 32U, 65280);
+            // sqrt(x) rounds to r where r (r - 1) < x <= r (r + 1).
+            std::uint32_t root = 0;
+            for (std::uint32_t bit = 128; bit > 0; bit /= 2) {
+              const std::uint32_t more = root + bit;
+              root = more * (more - 1) < x ? more : root;
+            }
+            if (k < n) *features++ = static_cast<std::uint8_t>(root);
           }
-          if (k < n) *out++ = static_cast<std::uint8_t>(root);
-        }
-      });
-    }
-  }
-
-  /// Calls use(index of the first direction) for each class of bends of each cell of grid g.
-  template <class Use>
-  void for_cells(std::size_t g, Use&& use) const {
-    const Grid& grid = grids_[g];
-    const auto rows = static_cast<std::size_t>(settings_.grids[g].rows);
-    const auto columns = static_cast<std::size_t>(settings_.grids[g].columns);
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t j = 0; j < columns; ++j) {
-        for (int bend = 0; bend < settings_.bends; ++bend) {
-          use(grid.begin + i * grid.row_size + j * static_cast<std::size_t>(cell_size()) +
-              static_cast<std::size_t>(bend * lanes_));
         }
       }
     }

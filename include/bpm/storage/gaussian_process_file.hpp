@@ -2,15 +2,11 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -58,17 +54,11 @@ struct InterpolatorNumbers {
   }
 };
 
-/// Returns the JSON of a key. \throws DataError if there is none.
-[[nodiscard]] inline Json json_of_key(const char* key, const TensorFile& file) {
-  return parse_json(file.text(key), join(file.name(), ": '", key, "'"));
-}
-
 inline constexpr std::string_view posterior_kind = "bpm posterior classifier";
 
 template <class Kernel, class Inputs>
 struct StoredModel<PosteriorClassifier<Kernel, Inputs>> {
   using Model = PosteriorClassifier<Kernel, Inputs>;
-  static constexpr bool known = true;
   static constexpr std::string_view kind = posterior_kind;
 
   static void write(const Model& model, TensorFileWriter& file) {
@@ -81,7 +71,7 @@ struct StoredModel<PosteriorClassifier<Kernel, Inputs>> {
     file.set("posteriors", posteriors.dump());
   }
   [[nodiscard]] static Model read(const TensorFile& file) {
-    const Json list = json_of_key("posteriors", file);
+    const Json list = file.json("posteriors");
     ensure<DataError>(list.is_array(), file.name(), ": posteriors is no list");
     std::vector<EpPosterior> posteriors;
     for (const Json& one : list) {
@@ -89,18 +79,14 @@ struct StoredModel<PosteriorClassifier<Kernel, Inputs>> {
       MemberReader(file.name() + ": ", &file).read(one, posteriors.emplace_back(), key);
     }
     auto classifier = read_classifier<Classifier<Kernel, Inputs>>(file);
-    try {
-      return Model(std::move(classifier), std::move(posteriors));
-    } catch (const std::invalid_argument& error) {
-      throw DataError(join(file.name(), ": ", error.what()));
-    }
+    return made_of_file(file.name(),
+                        [&] { return Model(std::move(classifier), std::move(posteriors)); });
   }
 };
 
 template <class Kernel, class Inputs>
 struct StoredModel<InterpolatorTraining<Kernel, Inputs>> {
   using Model = InterpolatorTraining<Kernel, Inputs>;
-  static constexpr bool known = true;
   static constexpr std::string_view kind = "bpm interpolator";
 
   static void write(const Model& model, TensorFileWriter& file) {
@@ -116,17 +102,15 @@ struct StoredModel<InterpolatorTraining<Kernel, Inputs>> {
   }
   [[nodiscard]] static Model read(const TensorFile& file) {
     InterpolatorNumbers numbers;
-    from_json_value(json_of_key("interpolator", file), numbers, file.name() + ": interpolator");
+    from_json_value(file.json("interpolator"), numbers, file.name() + ": interpolator");
     const Eigen::MatrixXd factor = read_matrix<double>(file, "interpolator.factor");
     auto classifier = read_classifier<Classifier<Kernel, Inputs>>(file);
-    try {
+    return made_of_file(file.name(), [&] {
       return Model(numbers.noise_variance, read_matrix<double>(file, "interpolator.values"),
                    std::make_shared<const JitteredCholesky>(JitteredCholesky::from_factor(
                        factor, numbers.jitter, numbers.relative_jitter, numbers.rcond)),
                    std::move(classifier));
-    } catch (const std::invalid_argument& error) {
-      throw DataError(join(file.name(), ": ", error.what()));
-    }
+    });
   }
 };
 

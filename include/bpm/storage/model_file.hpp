@@ -9,13 +9,11 @@
 #include <ios>
 #include <istream>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -105,12 +103,8 @@ template <class C, class Memory = std::nullptr_t>
   const std::string& name = file.name();
   ensure<DataError>(file.text("inputs") == Stored::name, name, " has inputs of the kind '",
                     file.text("inputs"), "', expected '", Stored::name, "'");
-  const auto json = [&](const char* key) {
-    return parse_json(file.text(key), join(name, ": '", key, "'"));
-  };
-  Parts parts{kernel_from_json<Kernel>(json("kernel"), name), Stored::read(file), {}, {}, {}};
-  const nlohmann::json model = json("model");
-  ensure<DataError>(model.is_object(), name, ": 'model' is no JSON object");
+  Parts parts{kernel_from_json<Kernel>(file.json("kernel"), name), Stored::read(file), {}, {}, {}};
+  const Json model = file.json_object("model");
   MemberReader(name + ": ").read_members(model, parts, "model.");
   Notes notes;
   MemberReader(name + ": ").read_members(model, notes, "model.");
@@ -138,11 +132,7 @@ template <class C, class Memory = std::nullptr_t>
   }
   if (memory != nullptr) parts.source = name;
   parts.memory = std::move(memory);
-  try {
-    return C(std::move(parts), std::move(notes));
-  } catch (const std::invalid_argument& error) {
-    throw DataError(join(name, ": ", error.what()));
-  }
+  return made_of_file(name, [&] { return C(std::move(parts), std::move(notes)); });
 }
 
 /// Reads the alternative with the inputs of the file. \throws DataError as `load_any`.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,11 +49,7 @@ inline constexpr std::string_view gradient_features_name = "gradient features";
   detail::ensure<DataError>(json.contains("image"), name, ".image is missing");
   detail::from_json_value(json["image"], image, name + ".image");
   detail::from_json_value(json, settings, name);
-  try {
-    return GradientFeatures(image, std::move(settings));
-  } catch (const std::invalid_argument& error) {
-    throw DataError(name + ": " + error.what());
-  }
+  return detail::made_of_file(name, [&] { return GradientFeatures(image, std::move(settings)); });
 }
 
 }}  // namespace bpm

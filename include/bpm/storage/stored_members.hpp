@@ -13,6 +13,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -35,6 +36,17 @@
 /// are its arrays, under the names of all enclosing objects, as in "means.0.outputs".
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
+
+/// Returns what `make` makes of the content of a file. \throws DataError, beginning with `where`,
+/// in the place of std::invalid_argument.
+template <class Make>
+[[nodiscard]] auto made_of_file(std::string_view where, Make&& make) {
+  try {
+    return make();
+  } catch (const std::invalid_argument& error) {
+    throw DataError(join(where, ": ", error.what()));
+  }
+}
 
 /// Returns the shape of a matrix of the file. \throws DataError.
 [[nodiscard]] inline TensorFile::Shape matrix_shape(const TensorFile& file,
@@ -194,7 +206,26 @@ class MemberReader {
   /// Reads the members of one object.
   template <class T>
   void read_members(const Json& object, T& one, const std::string& prefix) {
-    T::visit_members(one, OfObject{*this, object, prefix});
+    const auto read_member = [&]<class Member, class... Bounds>(const char* name, Member& member,
+                                                                const Bounds&... bounds) {
+      const std::string key = prefix + name;
+      const auto found = object.find(name);
+      if constexpr (is_optional<Member>) {
+        member.reset();
+        if (found != object.end()) read(*found, member.emplace(), key);
+      } else if constexpr (is_array<Member> && !is_list<Member>) {
+        read_array(key, member, bounds...);
+      } else if (is_array<Member> && file_ != nullptr) {
+        if constexpr (is_array<Member>) read_array(key, member, bounds...);
+      } else {
+        ensure<DataError>(found != object.end(), where_, key, " is missing");
+        read(*found, member, key, (std::same_as<Bounds, PerProblem> || ...));
+        if constexpr (std::is_arithmetic_v<Member>) {
+          if (points_ >= 0) (check_number(key, member, bounds), ...);
+        }
+      }
+    };
+    T::visit_members(one, read_member);
     if constexpr (requires { one.after_reading(points_); }) {
       if (points_ >= 0) one.after_reading(points_);
     }
@@ -233,7 +264,19 @@ class MemberReader {
       }
     } else if constexpr (is_list<T>) {
       sound(json.is_array(), "list");
-      read_list(json, value, key, made);
+      constexpr bool can_grow = std::default_initializable<typename T::value_type>;
+      made = made || !can_grow;
+      ensure<DataError>(!made || json.size() == value.size(), where_, key, " has ", json.size(),
+                        " entries, expected ", value.size());
+      if (!made) value.clear();
+      std::size_t n = 0;
+      for (const Json& one : json) {  // Entries one by one: memory grows with those present.
+        if constexpr (can_grow) {
+          if (!made) value.emplace_back();
+        }
+        read(one, value[n], join(key, file_ != nullptr ? "." : " at ", n));
+        ++n;
+      }
     } else {
       sound(json.is_object(), "object");
       read_members(json, value, key + ".");
@@ -241,50 +284,6 @@ class MemberReader {
   }
 
  private:
-  /// Visitor that reads each member of an object.
-  struct OfObject {
-    MemberReader& all;
-    const Json& object;
-    std::string prefix;
-
-    template <class Member, class... Bounds>
-    void operator()(const char* name, Member& member, const Bounds&... bounds) {
-      const std::string key = prefix + name;
-      const auto found = object.find(name);
-      if constexpr (is_optional<Member>) {
-        member.reset();
-        if (found != object.end()) all.read(*found, member.emplace(), key);
-      } else if constexpr (is_array<Member> && !is_list<Member>) {
-        all.read_array(key, member, bounds...);
-      } else if (is_array<Member> && all.file_ != nullptr) {
-        if constexpr (is_array<Member>) all.read_array(key, member, bounds...);
-      } else {
-        ensure<DataError>(found != object.end(), all.where_, key, " is missing");
-        all.read(*found, member, key, (std::same_as<Bounds, PerProblem> || ...));
-        if constexpr (std::is_arithmetic_v<Member>) {
-          if (all.points_ >= 0) (all.check_number(key, member, bounds), ...);
-        }
-      }
-    }
-  };
-
-  /// Reads entries one by one, so that memory grows with those present.
-  template <class T>
-  void read_list(const Json& json, std::vector<T>& list, const std::string& key, bool made) {
-    made = made || !std::default_initializable<T>;
-    ensure<DataError>(!made || json.size() == list.size(), where_, key, " has ", json.size(),
-                      " entries, expected ", list.size());
-    if (!made) list.clear();
-    std::size_t n = 0;
-    for (const Json& one : json) {
-      if constexpr (std::default_initializable<T>) {
-        if (!made) list.emplace_back();
-      }
-      read(one, list[n], join(key, file_ != nullptr ? "." : " at ", n));
-      ++n;
-    }
-  }
-
   template <class Number>
   void check_number(const std::string& key, const Number& number, const Between& bounds) const {
     const auto value = static_cast<double>(number);
@@ -331,10 +330,9 @@ class MemberReader {
         ensure<DataError>(std::isfinite(numbers[i]), where_, key, " at ", i, " is ", numbers[i],
                           ", must be finite");
       }
-      (check_rows(key, numbers, bounds), ...);
+      [[maybe_unused]] auto length = static_cast<std::ptrdiff_t>(file_->shape(key).columns);
+      ((length = check_rows(key, numbers, bounds)), ...);
       if constexpr (std::same_as<Member, std::vector<std::vector<double>>>) {
-        auto length = static_cast<std::ptrdiff_t>(file_->shape(key).columns);
-        ((length = length_of(bounds)), ...);
         member.clear();
         for (auto at = numbers.begin(); at != numbers.end(); at += length) {
           member.emplace_back(at, at + length);
@@ -356,16 +354,11 @@ class MemberReader {
     }
   }
 
-  /// Returns the used length of a row, without padding.
-  [[nodiscard]] std::ptrdiff_t used_of(const Rows& rows) const {
-    return rows.of == Rows::Of::points ? points_ : rank_;
-  }
-  [[nodiscard]] std::ptrdiff_t length_of(const Rows& rows) const {
-    return rows.padded ? padded<double>(used_of(rows)) : used_of(rows);
-  }
-  /// Checks the shape of rows and overwrites their padding by zeros.
-  void check_rows(const std::string& key, std::vector<double>& numbers, const Rows& rows) const {
-    const std::ptrdiff_t length = length_of(rows);
+  /// Checks the shape of rows, overwrites their padding by zeros, and returns their length.
+  std::ptrdiff_t check_rows(const std::string& key, std::vector<double>& numbers,
+                            const Rows& rows) const {
+    const std::ptrdiff_t used = rows.of == Rows::Of::points ? points_ : rank_;
+    const std::ptrdiff_t length = rows.padded ? padded<double>(used) : used;
     const bool right = rows.count < 0 ? std::ssize(numbers) % length == 0
                                       : std::ssize(numbers) == rows.count * length ||
                                             (rows.may_be_empty && numbers.empty());
@@ -373,8 +366,9 @@ class MemberReader {
                       std::max<std::ptrdiff_t>(1, rows.count) * length,
                       " (rows in whole registers of this program)");
     for (std::ptrdiff_t i = 0; i < std::ssize(numbers); ++i) {
-      if (i % length >= used_of(rows)) numbers[static_cast<std::size_t>(i)] = 0;
+      if (i % length >= used) numbers[static_cast<std::size_t>(i)] = 0;
     }
+    return length;
   }
 
   std::string where_;

@@ -3,7 +3,6 @@
 
 #include <Eigen/Core>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -221,25 +220,19 @@ template <class Kernel>
 template <class Kernel>
 [[nodiscard]] Kernel kernel_from_json(const nlohmann::json& json, std::string_view where);
 
-/// Reads the alternative of a `RuntimeKernel` with this name, of one kernel or of composed ones;
-/// returns none if there is none.
-template <class... Singles, class... Composed>
+/// Reads the one of these kernels that has this name; returns none if there is none.
+template <class... Kernels>
 [[nodiscard]] std::optional<RuntimeKernel> kernel_named(
-    std::type_identity<std::variant<Singles...>>, std::type_identity<std::variant<Composed...>>,
-    const std::string& name, const nlohmann::json& json, std::string_view where) {
+    std::type_identity<std::variant<Kernels...>>, const std::string& name,
+    const nlohmann::json& json, std::string_view where) {
   std::optional<RuntimeKernel> found;
-  const auto take = [&]<class Kernel>(std::type_identity<Kernel>) {
-    if (name != StoredKernel<Kernel>::name) return false;
+  const auto try_one = [&]<class Kernel>(std::type_identity<Kernel>) {
+    if (name != StoredKernel<Kernel>::name) return;
     const Kernel kernel = kernel_from_json<Kernel>(json, where);
-    try {
-      found = kernel;
-    } catch (const std::invalid_argument& error) {  // A composition has too many parts.
-      throw DataError(join(where, ": ", error.what()));
-    }
-    return true;
+    // A composition may have too many parts.
+    found = made_of_file(where, [&] { return RuntimeKernel(kernel); });
   };
-  static_cast<void>((take(std::type_identity<Singles>{}) || ...) ||
-                    (take(std::type_identity<Composed>{}) || ...));
+  (try_one(std::type_identity<Kernels>{}), ...);
   return found;
 }
 
@@ -251,9 +244,9 @@ template <class Kernel>
                     ": the kernel has no name");
   const std::string name = json["name"].get<std::string>();
   if constexpr (std::same_as<Kernel, RuntimeKernel>) {
-    const auto kernel =
-        kernel_named(std::type_identity<SingleKernels>{},
-                     std::type_identity<ComposedKernels<RuntimeKernel>>{}, name, json, where);
+    auto kernel = kernel_named(std::type_identity<SingleKernels>{}, name, json, where);
+    using Composed = ComposedKernels<RuntimeKernel>;
+    if (!kernel) kernel = kernel_named(std::type_identity<Composed>{}, name, json, where);
     ensure<DataError>(kernel.has_value(), where, ": the kernel is '", name,
                       "', which a RuntimeKernel cannot be");
     return *kernel;

@@ -246,10 +246,14 @@ class TensorFile {
     const Json header = parse_json(text, join(name_, ": the header"));
     ensure<DataError>(header.is_object(), name_, ": the header is no JSON object");
     for (const auto& [key, value] : header.items()) {
-      if (key == "__metadata__") {
-        read_metadata(value);
-      } else {
+      if (key != "__metadata__") {
         read_array(key, value);
+        continue;
+      }
+      ensure<DataError>(value.is_object(), name_, ": __metadata__ is no JSON object");
+      for (const auto& [own_key, own] : value.items()) {
+        ensure<DataError>(own.is_string(), name_, ": '", own_key, "' in __metadata__ is no string");
+        metadata_[own_key] = own.get<std::string>();
       }
     }
     check_offsets();
@@ -264,6 +268,17 @@ class TensorFile {
     const auto found = metadata_.find(key);
     ensure<DataError>(found != metadata_.end(), name_, " has no '", key, "'");
     return found->second;
+  }
+
+  /// Returns the JSON of a key. \throws DataError if the map has no such key, or it is no JSON.
+  [[nodiscard]] Json json(const std::string& key) const {
+    return parse_json(text(key), join(name_, ": '", key, "'"));
+  }
+  /// Returns the JSON object of a key. \throws DataError also if it is none.
+  [[nodiscard]] Json json_object(const std::string& key) const {
+    Json object = json(key);
+    ensure<DataError>(object.is_object(), name_, ": '", key, "' is no JSON object");
+    return object;
   }
 
   /// Computes the checksum of the contents.
@@ -309,14 +324,6 @@ class TensorFile {
   }
 
  private:
-  void read_metadata(const Json& map) {
-    ensure<DataError>(map.is_object(), name_, ": __metadata__ is no JSON object");
-    for (const auto& [key, value] : map.items()) {
-      ensure<DataError>(value.is_string(), name_, ": '", key, "' in __metadata__ is no string");
-      metadata_[key] = value.get<std::string>();
-    }
-  }
-
   void read_array(const std::string& key, const Json& value) {
     const auto sound = [&](bool holds, const auto&... what) {
       ensure<DataError>(holds, name_, ": the array '", key, "' ", what...);

@@ -9,7 +9,6 @@
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -121,8 +120,7 @@ struct StoredTraining {
   template <class T>
   static void read(T& training, const TensorFile& file) {
     auto& fit = training.fit_;
-    const Json object = parse_json(file.text("training"), join(file.name(), ": 'training'"));
-    ensure<DataError>(object.is_object(), file.name(), ": 'training' is no JSON object");
+    const Json object = file.json_object("training");
     MemberReader reader(file.name() + ": ", &file, std::ssize(fit.labels.list()));
     reader.read_members(object, fit.state, "");
     fit.boundary.reset();
@@ -159,11 +157,7 @@ struct StoredTraining {
     const std::string other = identity(training, hashes).difference(RunIdentity(file.text("run")));
     ensure<DataError>(other.empty(), file.name(), " belongs to another run: other ", other,
                       "; give the data and settings of that run");
-    try {
-      read(training, file);
-    } catch (const std::invalid_argument& error) {
-      throw DataError(join(file.name(), ": ", error.what()));
-    }
+    made_of_file(file.name(), [&] { read(training, file); });
     return training;
   }
 };

@@ -36,6 +36,29 @@ TEST_CASE("without a session there are no ranks") {
         "Communicator: communicator is of an MPI that is not running: make an MpiSession first");
 }
 
+TEST_CASE("numbers of a message come back in their order") {
+  bpm::detail::ByteWriter writer;
+  writer.number(std::uint32_t{0x01020304});
+  writer.list(std::vector<double>{1, -2.5});
+  writer.number('x');
+  writer.list(std::vector<int>{});
+  REQUIRE(writer.bytes.size() == 4 + 8 + 16 + 1 + 8);
+  bpm::detail::ByteReader reader{writer.bytes};
+  std::uint32_t word = 0;
+  std::vector<double> numbers{7};
+  char last = 0;
+  std::vector<int> none{7};
+  reader.number(word);
+  reader.list(numbers);
+  reader.number(last);
+  reader.list(none);
+  CHECK(word == 0x01020304);
+  CHECK(numbers == std::vector<double>{1, -2.5});
+  CHECK(last == 'x');
+  CHECK(none.empty());
+  CHECK(reader.bytes.empty());
+}
+
 TEST_CASE("a session within a session leaves MPI running") {
   {
     const bpm::MpiSession inner;

@@ -219,11 +219,10 @@ class PosteriorEnsemble {
     const double needed = static_cast<double>(n) * static_cast<double>(cross.rows()) *
                               (sizeof(double) + sizeof(float)) +
                           static_cast<double>(n) * voter_block * sizeof(float);
-    if (needed > static_cast<double>(memory)) {
-      throw BudgetTooSmall(detail::join(f, ": ", cross.rows(), " inputs and ", n,
-                                        " training points need ", needed, " bytes, memory is ",
-                                        memory, "; raise memory or take fewer inputs at a time"));
-    }
+    detail::ensure<BudgetTooSmall>(needed <= static_cast<double>(memory), f, ": ", cross.rows(),
+                                   " inputs and ", n, " training points need ", needed,
+                                   " bytes, memory is ", memory,
+                                   "; raise memory or take fewer inputs at a time");
     weights_.resize(n, cross.rows());
     deviations_.resize(cross.rows());
     // The pieces do not depend on the number of threads, and all threads work on them.
@@ -287,12 +286,12 @@ class PosteriorEnsemble {
         (source.unit() / deviations_.array()).min(1e30).template cast<float>();
     Eigen::MatrixXf values;
     for (std::uint64_t first = 0; first < voters; first += voter_block) {
-      if (!control.go_on({.stage = "voters",
-                          .fraction = static_cast<double>(first) / static_cast<double>(voters),
-                          .draws = first,
-                          .draws_total = voters})) {
-        throw Stopped(detail::join(f, ": stopped after ", first, " of ", voters, " voters"));
-      }
+      const Progress now{.stage = "voters",
+                         .fraction = static_cast<double>(first) / static_cast<double>(voters),
+                         .draws = first,
+                         .draws_total = voters};
+      detail::ensure<Stopped>(control.go_on(now), f, ": stopped after ", first, " of ", voters,
+                              " voters");
       const auto count =
           static_cast<Eigen::Index>(std::min<std::uint64_t>(voter_block, voters - first));
       if (values.cols() != count) values.setZero(narrow_.rows(), count);  // The padding stays 0.

@@ -81,18 +81,14 @@ class JitteredCholesky {
     check_matrix(matrix, f);
     const double scale = matrix.diagonal().mean();
     detail::check(scale > 0, f, "matrix", "has a diagonal of mean ", scale, ", must be positive");
-    std::string failure;
     for (double relative = 0;;) {
-      failure = attempt(matrix, relative, scale, settings.smallest_rcond);
-      if (failure.empty()) {
-        return;
-      }
-      if (relative >= settings.largest_jitter) {
-        throw NotPositiveDefinite(detail::join(
-            f, ": matrix (", matrix.rows(), " x ", matrix.rows(), ") with a jitter of ",
-            relative * scale, " on its diagonal, ", relative, " of the mean there, ", failure,
-            "; raise largest_jitter, add noise_variance to the diagonal, or take another kernel"));
-      }
+      const std::string failure = attempt(matrix, relative, scale, settings.smallest_rcond);
+      if (failure.empty()) return;
+      detail::ensure<NotPositiveDefinite>(
+          relative < settings.largest_jitter, f, ": matrix (", matrix.rows(), " x ", matrix.rows(),
+          ") with a jitter of ", relative * scale, " on its diagonal, ", relative,
+          " of the mean there, ", failure,
+          "; raise largest_jitter, add noise_variance to the diagonal, or take another kernel");
       const double next = relative == 0 ? 1e-12 : 100 * relative;
       // Tries the last rung once, not also a rounding error below it.
       relative = next < 0.99 * settings.largest_jitter ? next : settings.largest_jitter;
@@ -228,12 +224,10 @@ struct CentreValues {
     typename Sampler::State state;
     report = sample_version_space(
         sampler, space, streams, control, [](const Draw&) {}, state);
-    if (report.draws == 0) {
-      if (report.stopped) {
-        throw Stopped("CentreValues: stopped before the first draw");
-      }
-      throw NotSeparable(detail::join("CentreValues: ", report.reason));
-    }
+    const bool found = report.draws > 0;
+    detail::ensure<Stopped>(found || !report.stopped,
+                            "CentreValues: stopped before the first draw");
+    detail::ensure<NotSeparable>(found, "CentreValues: ", report.reason);
     const CentreOfMass centre = state.centre();
     rank = space.size();
     if (report.chains) {

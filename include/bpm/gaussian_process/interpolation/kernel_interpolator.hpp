@@ -2,11 +2,11 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -66,11 +66,9 @@ void check_equal_inputs(const I& inputs, std::span<const int> labels, const Eige
   for (const auto& group : equal_groups(inputs, input_hashes(inputs))) {
     const PointIndex a = group.front();
     for (const PointIndex b : group) {
-      if (labels[a] != labels[b]) {
-        throw NotSeparable(join(function, ": points ", a, " and ", b,
-                                " are equal inputs with different labels, so no function has both; "
-                                "set noise_variance > 0, or drop one of them"));
-      }
+      ensure<NotSeparable>(labels[a] == labels[b], function, ": points ", a, " and ", b,
+                           " are equal inputs with different labels, so no function has both; "
+                           "set noise_variance > 0, or drop one of them");
       const double distance = (values.row(a) - values.row(b)).cwiseAbs().maxCoeff();
       check(distance <= 1e-6 * values.row(a).cwiseAbs().maxCoeff(), function, "values", "at ", a,
             " and ", b, " differ by ", distance,
@@ -240,10 +238,13 @@ class KernelInterpolator {
   explicit KernelInterpolator(Kernel kernel, InterpolatorSettings settings = {})
       : kernel_(std::move(kernel)), settings_(settings) {}
 
-  /// Interpolates the signs +-1 of n inputs. Labels are any integers, of two classes or more; with
-  /// two, the larger is the positive one.
+  /// Interpolates `values` at n inputs, one column for two classes, else one per class in ascending
+  /// order; without values, the signs +-1. Labels are any integers, of two classes or more; with
+  /// two, the larger is the positive one. Each value has the sign of its label: positive in the
+  /// (positive) class's column, else negative.
   /// \throws std::invalid_argument on empty inputs, sizes that disagree, numbers that are not
-  ///         finite, one class only (so, of one input), settings out of range.
+  ///         finite, one class only (so, of one input), settings out of range, values that have
+  ///         another sign, or differ at equal inputs.
   /// \throws NotSeparable, unless there is noise, on equal inputs with different labels, and where
   ///         the kernel does not tell the inputs apart, so that the best function with a jitter
   ///         misses a value by a tenth of the largest.
@@ -254,45 +255,8 @@ class KernelInterpolator {
   template <InputSet I>
     requires detail::TrainableOn<Kernel, I>
   [[nodiscard]] InterpolatorTraining<Kernel, detail::owned_inputs_t<I>> train(
-      const I& inputs, std::span<const int> labels) const {
-    return train_on(inputs, labels, nullptr);
-  }
-
-  /// Interpolates `values`, one column for two classes, else one per class in ascending order. Each
-  /// has the sign of its label: positive in the (positive) class's column, else negative.
-  /// \throws also std::invalid_argument on values that are not finite, have another sign, or differ
-  ///         at equal inputs.
-  template <InputSet I>
-    requires detail::TrainableOn<Kernel, I>
-  [[nodiscard]] InterpolatorTraining<Kernel, detail::owned_inputs_t<I>> train(
-      const I& inputs, std::span<const int> labels, const Eigen::MatrixXd& values) const {
-    return train_on(inputs, labels, &values);
-  }
-
-  /// Returns the classifier alone: `train(inputs, labels).classifier()`, with values or without.
-  template <InputSet I, class... Values>
-    requires detail::TrainableOn<Kernel, I>
-  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
-                                                                  std::span<const int> labels,
-                                                                  const Values&... values) const {
-    return train(inputs, labels, values...).classifier();
-  }
-
-  /// Returns the bytes that a fit of n points needs beside the inputs.
-  [[nodiscard]] static std::size_t bytes_needed(std::ptrdiff_t points, std::size_t classes) {
-    // Kernel matrix and its factor; columns of values, and a block of the inverse.
-    const auto n = static_cast<std::size_t>(points);
-    return sizeof(double) * n * (2 * n + 4 * detail::subproblem_count(classes) + 128);
-  }
-
-  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }  ///< The kernel.
-  /// The settings.
-  [[nodiscard]] const InterpolatorSettings& settings() const noexcept { return settings_; }
-
- private:
-  template <InputSet I>
-  [[nodiscard]] InterpolatorTraining<Kernel, detail::owned_inputs_t<I>> train_on(
-      const I& inputs, std::span<const int> labels, const Eigen::MatrixXd* given) const {
+      const I& inputs, std::span<const int> labels,
+      const std::optional<Eigen::MatrixXd>& values = {}) const {
     constexpr bool precomputed = std::same_as<Kernel, PrecomputedKernel>;
     const char* const f = "KernelInterpolator::train";
     detail::check_not_negative(f, "noise_variance", settings_.noise_variance);
@@ -300,31 +264,29 @@ class KernelInterpolator {
     detail::Subproblems problems(detail::check_labels(n, labels, f), labels);
     detail::check_inputs(inputs, f);
     const std::size_t needed = bytes_needed(n, problems.classes.size());
-    if (needed > settings_.memory) {
-      throw BudgetTooSmall(detail::join(f, ": memory is ", settings_.memory, " bytes, ", n,
-                                        " points and ", problems.classes.size(), " classes need ",
-                                        needed, "; raise memory or use fewer points"));
-    }
+    detail::ensure<BudgetTooSmall>(needed <= settings_.memory, f, ": memory is ", settings_.memory,
+                                   " bytes, ", n, " points and ", problems.classes.size(),
+                                   " classes need ", needed, "; raise memory or use fewer points");
 
     // Values are the signs, or the caller's values, whose signs must agree.
-    Eigen::MatrixXd values(n, static_cast<Eigen::Index>(problems.size()));
-    if (given != nullptr) {
-      detail::check_size(f, "values", given->rows(), n, "rows: one per input");
-      detail::check_size(f, "values", given->cols(), values.cols(),
+    Eigen::MatrixXd outputs(n, static_cast<Eigen::Index>(problems.size()));
+    if (values) {
+      detail::check_size(f, "values", values->rows(), n, "rows: one per input");
+      detail::check_size(f, "values", values->cols(), outputs.cols(),
                          "columns: one for two classes, else one per class");
     }
-    for (Eigen::Index c = 0; c < values.cols(); ++c) {
+    for (Eigen::Index c = 0; c < outputs.cols(); ++c) {
       for (Eigen::Index i = 0; i < n; ++i) {
         const double sign = problems.signs[c][i];
-        const double value = given == nullptr ? sign : (*given)(i, c);
+        const double value = values ? (*values)(i, c) : sign;
         detail::check(std::isfinite(value) && sign * value > 0, f, "values", "at ", i, ", ", c,
                       " is ", value, ", must be finite and ", sign > 0 ? "positive" : "negative",
                       " as its label says");
-        values(i, c) = value;
+        outputs(i, c) = value;
       }
     }
     if constexpr (!precomputed) {
-      if (settings_.noise_variance == 0) detail::check_equal_inputs(inputs, labels, values, f);
+      if (settings_.noise_variance == 0) detail::check_equal_inputs(inputs, labels, outputs, f);
     }
 
     Eigen::MatrixXd matrix = detail::interpolated_matrix(kernel_, inputs, settings_, f);
@@ -343,24 +305,44 @@ class KernelInterpolator {
         {.kernel = kernel_,
          .inputs = std::move(support),
          .support = std::move(everyone),
-         .coefficients = factor->solve(values),
+         .coefficients = factor->solve(outputs),
          .classes = problems.classes,
          .divide_by_self = false,
          .origin = detail::origin_of(kernel_, inputs),
          .threads = settings_.threads});
-    InterpolatorTraining training(settings_.noise_variance, std::move(values), std::move(factor),
+    InterpolatorTraining training(settings_.noise_variance, std::move(outputs), std::move(factor),
                                   std::move(classifier));
     // With a jitter a matrix may have a factor although no function of the space has these values.
-    if (settings_.noise_variance == 0 &&
-        training.residual() > 0.1 * training.values().cwiseAbs().maxCoeff()) {
-      throw NotSeparable(detail::join(
-          f, ": no function passes through these values: with a jitter of ", training.jitter(),
-          " the best one misses them by up to ", training.residual(),
-          "; take a kernel that tells the inputs apart, or set noise_variance > 0"));
-    }
+    detail::ensure<NotSeparable>(
+        settings_.noise_variance != 0 ||
+            !(training.residual() > 0.1 * training.values().cwiseAbs().maxCoeff()),
+        f, ": no function passes through these values: with a jitter of ", training.jitter(),
+        " the best one misses them by up to ", training.residual(),
+        "; take a kernel that tells the inputs apart, or set noise_variance > 0");
     return training;
   }
 
+  /// Returns the classifier alone: `train(inputs, labels).classifier()`, with values or without.
+  template <InputSet I>
+    requires detail::TrainableOn<Kernel, I>
+  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(
+      const I& inputs, std::span<const int> labels,
+      const std::optional<Eigen::MatrixXd>& values = {}) const {
+    return train(inputs, labels, values).classifier();
+  }
+
+  /// Returns the bytes that a fit of n points needs beside the inputs.
+  [[nodiscard]] static std::size_t bytes_needed(std::ptrdiff_t points, std::size_t classes) {
+    // Kernel matrix and its factor; columns of values, and a block of the inverse.
+    const auto n = static_cast<std::size_t>(points);
+    return sizeof(double) * n * (2 * n + 4 * detail::subproblem_count(classes) + 128);
+  }
+
+  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }  ///< The kernel.
+  /// The settings.
+  [[nodiscard]] const InterpolatorSettings& settings() const noexcept { return settings_; }
+
+ private:
   Kernel kernel_;
   InterpolatorSettings settings_;
 };

@@ -110,11 +110,9 @@ inline void check_path_length(std::string_view function, double path_length) {
   const Eigen::LLT<Eigen::MatrixXd> cholesky(covariance);
   const Eigen::MatrixXd& packed = cholesky.matrixLLT();
   const auto check_factor = [&](bool holds, const auto&... why) {
-    if (!holds) {
-      throw NotPositiveDefinite(join(function,
-                                     ": covariance is not positive definite to rounding (", why...,
-                                     "); add to its diagonal"));
-    }
+    ensure<NotPositiveDefinite>(holds, function,
+                                ": covariance is not positive definite to rounding (", why...,
+                                "); add to its diagonal");
   };
   check_factor(cholesky.info() == Eigen::Success, "it has no Cholesky factor");
   for (Eigen::Index i = 0; i < n; ++i) {

@@ -179,13 +179,11 @@ struct OrthantProbability {
   }
   const unsigned threads = detail::thread_count(control.threads, f);
   const std::size_t needed = settings.bytes_needed(n, threads);
-  if (settings.most_bytes != 0 && needed > settings.most_bytes) {
-    throw BudgetTooSmall(detail::join(f, ": most_bytes is ", settings.most_bytes, ", ", n,
-                                      " points on ", threads, " threads need ", needed));
-  }
-  if (!control.go_on({.stage = "orthant factor"})) {
-    throw Stopped(detail::join(f, ": stopped before it had an estimate"));
-  }
+  detail::ensure<BudgetTooSmall>(settings.most_bytes == 0 || needed <= settings.most_bytes, f,
+                                 ": most_bytes is ", settings.most_bytes, ", ", n, " points on ",
+                                 threads, " threads need ", needed);
+  detail::ensure<Stopped>(control.go_on({.stage = "orthant factor"}), f,
+                          ": stopped before it had an estimate");
   // Signed correlations make the orthant the positive one.
   Eigen::VectorXd scale(n);
   for (Eigen::Index i = 0; i < n; ++i) scale[i] = signs[i] / std::sqrt(covariance(i, i));
@@ -201,11 +199,10 @@ struct OrthantProbability {
   }
   const detail::CovariancePath path(correlation, settings.given);
   correlation.resize(0, 0);
-  if (path.eigenvalues_below(-1e-8) > 0) {
-    throw NotPositiveDefinite(detail::join(f, ": covariance has ", path.eigenvalues_below(-1e-8),
-                                           " negative eigenvalues, below -1e-8 where its diagonal "
-                                           "is scaled to 1; add to its diagonal"));
-  }
+  const std::ptrdiff_t negative = path.eigenvalues_below(-1e-8);
+  detail::ensure<NotPositiveDefinite>(negative == 0, f, ": covariance has ", negative,
+                                      " negative eigenvalues, below -1e-8 where its diagonal "
+                                      "is scaled to 1; add to its diagonal");
   const auto reached = [&] {
     return settings.standard_error == 0 || result.standard_error <= settings.standard_error;
   };
@@ -230,11 +227,9 @@ struct OrthantProbability {
   detail::OrthantStages stages(path, settings.path_length, control);
   stages.choose(settings.pilot_draws, settings.burn_in, 1.0, streams.stream(streams.next));
   const std::size_t more = settings.bytes_needed(n, threads, stages.size());
-  if (settings.most_bytes != 0 && more > settings.most_bytes) {
-    throw BudgetTooSmall(detail::join(f, ": most_bytes is ", settings.most_bytes, ", ", n,
-                                      " points in ", stages.size(), " stages on ", threads,
-                                      " threads need ", more));
-  }
+  detail::ensure<BudgetTooSmall>(settings.most_bytes == 0 || more <= settings.most_bytes, f,
+                                 ": most_bytes is ", settings.most_bytes, ", ", n, " points in ",
+                                 stages.size(), " stages on ", threads, " threads need ", more);
   const std::uint64_t first = streams.next + 1;
   result.method = OrthantProbability::Method::covariance_path;
   result.stages = stages.size();

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
@@ -335,14 +334,13 @@ class OrthantStages {
   void report(const char* stage, std::uint64_t draws, std::uint64_t total) {
     const std::scoped_lock lock(mutex_);
     reported_ += draws;
-    if (!control_.go_on({.stage = stage,
-                         .fraction = total > 0 ? std::min(1.0, static_cast<double>(reported_) /
-                                                                   static_cast<double>(total))
-                                               : 0.0,
-                         .draws = reported_,
-                         .draws_total = total})) {
-      throw Stopped("orthant_probability: stopped before it had an estimate");
-    }
+    const double fraction =
+        total > 0 ? std::min(1.0, static_cast<double>(reported_) / static_cast<double>(total))
+                  : 0.0;
+    ensure<Stopped>(
+        control_.go_on(
+            {.stage = stage, .fraction = fraction, .draws = reported_, .draws_total = total}),
+        "orthant_probability: stopped before it had an estimate");
   }
 
   const CovariancePath& path_;

@@ -289,13 +289,13 @@ class TruncatedNormal {
       const std::scoped_lock lock(mutex);
       done += more;
       const auto total = static_cast<std::uint64_t>(count);
-      if (!control.go_on(
-              {.stage = "truncated normal",
-               .fraction = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0.0,
-               .draws = done,
-               .draws_total = total})) {
-        throw Stopped(detail::join(f, ": stopped after ", done, " of ", count, " draws"));
-      }
+      const double fraction =
+          total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0.0;
+      detail::ensure<Stopped>(control.go_on({.stage = "truncated normal",
+                                             .fraction = fraction,
+                                             .draws = done,
+                                             .draws_total = total}),
+                              f, ": stopped after ", done, " of ", count, " draws");
     };
     const auto run = [&](std::ptrdiff_t chain, auto ball) {
       std::uint64_t flown = 0;
