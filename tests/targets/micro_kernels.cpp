@@ -14,8 +14,10 @@
 
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/random.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/kernel_values/blocks.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
+#include "bpm/kernel_values/number_panels.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernels/vector_kernels.hpp"
@@ -25,8 +27,8 @@ namespace {
 using bpm::PointIndex;
 using bpm::RowMatrix;
 
-// That the options do select the branch that this program is for: of bytes, where the target has no
-// instruction for them, all branches that the machine can run are tried.
+// That the options do select the branch that this program is for: of bytes and numbers, where the
+// target has no instruction for them, all branches that the machine can run are tried.
 static_assert(bpm::detail::register_bytes == BPM_EXPECTED_REGISTER_BYTES);
 static_assert(bpm::detail::bytes_by_instruction == BPM_EXPECTED_BYTE_INSTRUCTION);
 
@@ -79,27 +81,77 @@ RowMatrix<T> numbers(Eigen::Index m, Eigen::Index d, std::uint64_t seed) {
   return result;
 }
 
+/// The product of two rows by hand: a chain of sums, each rounded once where the tiles fuse it with
+/// a product, in parts, which are then added.
+template <class T>
+T chain(const RowMatrix<T>& x, Eigen::Index i, const RowMatrix<T>& z, Eigen::Index j,
+        const bpm::detail::NumberTiles<T>& tiles) {
+  const bool compiled = std::string_view(tiles.name) == "as compiled";
+  T total = 0;
+  for (Eigen::Index begin = 0; begin < x.cols(); begin += bpm::detail::longest_chain) {
+    T sum = 0;
+    for (Eigen::Index k = begin; k < std::min(x.cols(), begin + bpm::detail::longest_chain); ++k) {
+      sum = compiled ? bpm::detail::multiply_add(x(i, k), z(j, k), sum)
+                     : std::fma(x(i, k), z(j, k), sum);
+    }
+    total = begin == 0 ? sum : total + sum;
+  }
+  return total;
+}
+
+template <class T>
+long count_unlike_chain(const RowMatrix<T>& products, const RowMatrix<T>& x, const RowMatrix<T>& z,
+                        const bpm::detail::NumberTiles<T>& tiles) {
+  long wrong = 0;
+  for (Eigen::Index i = 0; i < x.rows(); ++i) {
+    for (Eigen::Index j = 0; j < z.rows(); ++j) {
+      wrong += products(i, j) != chain(x, i, z, j, tiles) ? 1 : 0;
+    }
+  }
+  return wrong;
+}
+
+#if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
+/// Inner products by these tiles.
+template <class T>
+RowMatrix<T> products_by(const bpm::detail::NumberTiles<T>& tiles, const RowMatrix<T>& x,
+                         const RowMatrix<T>& z) {
+  const auto rows = bpm::detail::row_pointers(x.data(), x.rows(), x.cols());
+  const auto columns = bpm::detail::row_pointers(z.data(), z.rows(), z.cols());
+  constexpr std::ptrdiff_t width = bpm::detail::panel_width<T>;
+  bpm::detail::Buffer<T> panels(bpm::detail::panel_count<T>(z.rows()) * width * z.cols());
+  for (std::ptrdiff_t first = 0; first < z.rows(); first += width) {
+    bpm::detail::pack_panel<T>(columns.data() + first, std::min(width, z.rows() - first), z.cols(),
+                               T{0}, panels.data() + first * z.cols());
+  }
+  RowMatrix<T> products(x.rows(), z.rows());
+  bpm::detail::StepLists lists;
+  bpm::detail::panel_products<T>(rows.data(), x.rows(), panels.data(), z.rows(), x.cols(),
+                                 products.data(), z.rows(), lists, tiles);
+  return products;
+}
+#endif
+
 template <class T>
 void check_numbers(double rounding) {
   for (const Eigen::Index d : {1, 5, 16, 21, 784, 1025, 2100}) {
     const RowMatrix<T> x = numbers<T>(9, d, 1);
     const RowMatrix<T> z = numbers<T>(131, d, 2);
     const RowMatrix<T> products = values(bpm::Polynomial(1, 1, 0), x, z, d);
-    long wrong = 0;
-    for (Eigen::Index i = 0; i < 9; ++i) {
-      for (Eigen::Index j = 0; j < 131; ++j) {
-        T total = 0;
-        for (Eigen::Index begin = 0; begin < d; begin += bpm::detail::longest_chain) {
-          T sum = 0;
-          for (Eigen::Index k = begin; k < std::min(d, begin + bpm::detail::longest_chain); ++k) {
-            sum = bpm::detail::multiply_add(x(i, k), z(j, k), sum);
-          }
-          total = begin == 0 ? sum : total + sum;
-        }
-        wrong += total != products(i, j) ? 1 : 0;
-      }
-    }
+    const long wrong = count_unlike_chain(products, x, z, bpm::detail::number_tiles<T>());
     check(wrong == 0, "products are chains of multiply-adds", d);
+#if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
+    for (const bpm::detail::NumberTiles<T>& tiles : bpm::detail::all_number_tiles<T>()) {
+      check(count_unlike_chain(products_by(tiles, x, z), x, z, tiles) == 0, tiles.name, d);
+      check(count_unlike_chain(products_by(tiles, x, x), x, x, tiles) == 0, tiles.name, d);
+      long unlike = 0;
+      for (Eigen::Index i = 0; i < std::min<Eigen::Index>(d, bpm::detail::longest_chain); ++i) {
+        const RowMatrix<T> row = x.row(0).head(i);
+        unlike += tiles.squares(row.data(), i) != chain(row, 0, row, 0, tiles) ? 1 : 0;
+      }
+      check(unlike == 0, "squared norms have the products' bits", d);
+    }
+#endif
     const Eigen::MatrixXd exact = x.template cast<double>() * z.template cast<double>().transpose();
     check((products.template cast<double>() - exact).cwiseAbs().maxCoeff() <=
               rounding * static_cast<double>(d),
@@ -201,9 +253,14 @@ void check_all_bytes() {
 int main() {
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
   const auto tiles = bpm::detail::all_byte_tiles();
-  for (const bpm::detail::ByteTiles& one : tiles) std::printf("%s\n", one.name);
+  for (const bpm::detail::ByteTiles& one : tiles) std::printf("bytes: %s\n", one.name);
   check(!bpm::detail::bytes_by_instruction && std::string_view(tiles.back().name) == "as compiled",
         "what was compiled is always there, and comes last", std::ssize(tiles));
+#endif
+#if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
+  for (const auto& one : bpm::detail::all_number_tiles<float>()) {
+    std::printf("numbers: %s\n", one.name);
+  }
 #endif
   check_numbers<float>(1e-6);
   check_numbers<double>(1e-14);

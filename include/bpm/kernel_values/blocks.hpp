@@ -13,6 +13,7 @@
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
+#include "bpm/kernel_values/number_panels.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
 #include "bpm/kernels/kernel.hpp"

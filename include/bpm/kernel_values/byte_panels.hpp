@@ -151,7 +151,7 @@ template <int M>
 void compiled_byte_tile(const ByteUnit* const* rows, const ByteUnit* panel,
                         const std::uint32_t* steps, std::ptrdiff_t count, std::ptrdiff_t columns,
                         std::int32_t* out) {
-  constexpr std::ptrdiff_t part = std::ptrdiff_t{panel_registers} * lane_count<ByteUnit>;
+  constexpr std::ptrdiff_t part = tile_width<ByteUnit>;
   if (M == 1 && columns <= lane_count<ByteUnit>) {
     byte_tile<1, 1>(rows, panel, steps, count, out);
   } else if constexpr (part == panel_width<ByteUnit>) {

@@ -15,13 +15,19 @@
 
 /// \file
 /// The packed layout of one side of a block of inner products, the lists of features that a product
-/// must visit, and the scratch memory of blocks.
+/// must visit, and the scratch memory of blocks. The products are in number_panels.hpp and
+/// byte_panels.hpp.
 ///
 /// A panel holds a few registers' width of columns, feature by feature: all columns' first numbers
 /// side by side, then all second ones. A product then adds, for one feature after the other, one
 /// number of a row times a register of the panel; sums stay in registers and are never added across
 /// lanes. Features at which all rows of a tile are zero add nothing and are skipped, which for
 /// images of ink on paper is most of them.
+
+#if defined(BPM_DETAIL_VECTOR_TYPES) && defined(__x86_64__) && !defined(_MSC_VER) && \
+    !defined(__FMA__)
+#define BPM_DETAIL_NUMBERS_AT_RUN_TIME 1
+#endif
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -33,9 +39,18 @@ inline constexpr int panel_registers = 2;  // 8 sums, 2 operands, 1 number of a 
 /// Number of rows that a tile multiplies with a panel at once.
 inline constexpr int panel_rows = 4;
 
+/// Number of columns of a tile of the compiled target.
+template <class T>
+inline constexpr std::ptrdiff_t tile_width = std::ptrdiff_t{panel_registers} * lane_count<T>;
+
 /// Number of columns per panel. A unit of type T is a number, or four bytes.
 template <class T>
-inline constexpr std::ptrdiff_t panel_width = std::ptrdiff_t{panel_registers} * lane_count<T>;
+#if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
+// As wide as the widest tile: panels are packed before the tile function is known.
+inline constexpr std::ptrdiff_t panel_width = 4 * 64 / std::ptrdiff_t{sizeof(T)};
+#else
+inline constexpr std::ptrdiff_t panel_width = tile_width<T>;
+#endif
 
 /// Number of panels for `columns` columns.
 template <class T>
@@ -145,45 +160,6 @@ BPM_DETAIL_FULL_WIDTH inline std::ptrdiff_t active_steps(const T* const* rows, s
   return out - steps;
 }
 
-/// Computes out[i * ld + c], the sum over the listed steps k, in their order, of rows[i][k] times
-/// number c of the panel at k, for M rows and N registers of columns. With `add`, adds it to `out`.
-/// Without a list (`Listed` false) k is 0, 1, ..., count - 1.
-template <std::floating_point T, int M, int N, bool Listed = true>
-BPM_DETAIL_FULL_WIDTH inline void panel_tile(const T* const* rows, const T* panel,
-                                             const std::uint32_t* steps, std::ptrdiff_t count,
-                                             bool add, T* out, std::ptrdiff_t ld) {
-  constexpr int n = lane_count<T>;
-  Lanes<T> sums[M][N];
-#pragma GCC unroll 8
-  for (int i = 0; i < M; ++i) {
-#pragma GCC unroll 8
-    for (int j = 0; j < N; ++j) sums[i][j] = Lanes<T>{};
-  }
-  for (std::ptrdiff_t s = 0; s < count; ++s) {
-    const std::ptrdiff_t k = Listed ? steps[s] : s;
-    const T* const right = panel + k * panel_width<T>;
-    Lanes<T> columns[N];
-#pragma GCC unroll 8
-    for (int j = 0; j < N; ++j) columns[j] = load_lanes(right + j * n);
-#pragma GCC unroll 8
-    for (int i = 0; i < M; ++i) {
-      const Lanes<T> left = broadcast_lanes(load_unit(rows[i] + k));
-#pragma GCC unroll 8
-      for (int j = 0; j < N; ++j) {
-        sums[i][j] = lanes_multiply_add<T>(left, columns[j], sums[i][j]);
-      }
-    }
-  }
-#pragma GCC unroll 8
-  for (int i = 0; i < M; ++i) {
-#pragma GCC unroll 8
-    for (int j = 0; j < N; ++j) {
-      T* const to = out + i * ld + j * n;
-      store_lanes(to, add ? load_lanes(to) + sums[i][j] : sums[i][j]);
-    }
-  }
-}
-
 /// Lists of active steps of many rows, one list for each tile of rows and each part of the
 /// features.
 struct StepLists {
@@ -269,45 +245,6 @@ void for_each_tile_group(const T* const* rows, std::ptrdiff_t count, std::ptrdif
     });
     begin = row;
   }
-}
-
-/// Computes values[i * ld + c] = <rows[i], column c> for `count` rows and `columns` columns packed
-/// in panels, each panel `length` steps. The bits of a value depend on its row and its column
-/// alone: it is a chain of fused multiply-adds in the order of the features, in parts of
-/// `longest_chain`; skipped steps would have added zero.
-/// Cost: count * columns * length multiply-adds at most; measured at twice the rate of Eigen's
-/// product (length 784, AVX-512), and more where rows hold zeros.
-template <std::floating_point T>
-void panel_products(const T* const* rows, std::ptrdiff_t count, const T* panels,
-                    std::ptrdiff_t columns, std::ptrdiff_t length, T* values, std::ptrdiff_t ld,
-                    StepLists& lists) {
-  constexpr std::ptrdiff_t width = panel_width<T>;
-  for_each_tile_group(rows, count, length, longest_chain, lists, [&](auto&& walk) {
-    for (std::ptrdiff_t first = 0; first < columns; first += width) {
-      const T* const panel = panels + first * length;
-      const std::ptrdiff_t there = std::min(width, columns - first);
-      T edge[panel_rows * width];
-      walk([&](std::ptrdiff_t row, bool full, std::ptrdiff_t part, const std::uint32_t* steps,
-               std::ptrdiff_t n) {
-        T* const place = values + row * ld + first;
-        T* const out = there == width ? place : edge;
-        const std::ptrdiff_t stride = there == width ? ld : width;
-        if (full) {
-          panel_tile<T, panel_rows, panel_registers>(rows + row, panel, steps, n, part > 0, out,
-                                                     stride);
-        } else if (there <= lane_count<T>) {
-          panel_tile<T, 1, 1>(rows + row, panel, steps, n, part > 0, out, stride);
-        } else {
-          panel_tile<T, 1, panel_registers>(rows + row, panel, steps, n, part > 0, out, stride);
-        }
-        if (there < width && (part + 1) * longest_chain >= length) {
-          for (std::ptrdiff_t i = 0; i < (full ? panel_rows : 1); ++i) {
-            std::copy_n(edge + i * width, there, place + i * ld);
-          }
-        }
-      });
-    }
-  });
 }
 
 }}}  // namespace bpm::detail

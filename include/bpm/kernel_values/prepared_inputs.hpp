@@ -16,6 +16,7 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
+#include "bpm/kernel_values/number_panels.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernels/kernel.hpp"
 
@@ -88,9 +89,7 @@ class PreparedInputs<I> {
     if constexpr (ByteInputs<I>) {
       for (std::ptrdiff_t i = first; i < end; ++i) find_sums(i);
     } else {
-      for (std::ptrdiff_t i = first; i < end; i += 16) {
-        find_norms(i, std::min<std::ptrdiff_t>(16, end - i));
-      }
+      for (std::ptrdiff_t i = first; i < end; ++i) find_norm(i);
     }
   }
 
@@ -153,20 +152,11 @@ class PreparedInputs<I> {
     }
   }
 
-  /// Computes squared norms of up to 16 inputs, in the order of sums of panel_products.
-  void find_norms(std::ptrdiff_t first, std::ptrdiff_t count) {
-    for (std::ptrdiff_t begin = 0; begin == 0 || begin < length_; begin += longest_chain) {
-      const std::ptrdiff_t end = std::min(length_, begin + longest_chain);
-      Scalar sums[16] = {};
-      for (std::ptrdiff_t k = begin; k < end; ++k) {
-        for (std::ptrdiff_t i = 0; i < count; ++i) {
-          const Scalar x = row(first + i)[k];
-          sums[i] = multiply_add(x, x, sums[i]);
-        }
-      }
-      for (std::ptrdiff_t i = 0; i < count; ++i) {
-        norms_[first + i] = begin == 0 ? sums[i] : norms_[first + i] + sums[i];
-      }
+  /// Computes the squared norm of input i, in the order of sums of panel_products.
+  void find_norm(std::ptrdiff_t i) {
+    norms_[i] = 0;
+    for (std::ptrdiff_t k = 0; k < length_; k += longest_chain) {
+      norms_[i] += number_tiles<Scalar>().squares(row(i) + k, std::min(longest_chain, length_ - k));
     }
   }
 

@@ -17,6 +17,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/points.hpp"
 #include "bpm/core/target.hpp"
+#include "bpm/kernel_values/number_panels.hpp"
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernel_values/prepared_inputs.hpp"
@@ -84,7 +85,7 @@ class PackedCoefficients {
   }
 
  private:
-  static constexpr std::ptrdiff_t width = panel_width<double>;
+  static constexpr std::ptrdiff_t width = tile_width<double>;
 
   static void multiply(const double* const* rows, std::ptrdiff_t height, const double* panel,
                        std::ptrdiff_t there, std::ptrdiff_t length, double* out);
@@ -195,7 +196,7 @@ class PackedSupport {
 BPM_INLINE PackedCoefficients::PackedCoefficients(const RowMatrix<double>& coefficients)
     : points_(coefficients.rows()),
       classifiers_(coefficients.cols()),
-      panels_(panel_count<double>(classifiers_) * width * points_) {
+      panels_((classifiers_ + width - 1) / width * width * points_) {
   double* to = panels_.data();
   for (std::ptrdiff_t c = 0; c < classifiers_; c += width) {
     const std::ptrdiff_t there = std::min(width, classifiers_ - c);
@@ -212,9 +213,10 @@ BPM_INLINE void PackedCoefficients::multiply(const double* const* rows, std::ptr
   constexpr int n = lane_count<double>;
   const auto tile = [&]<int N>() {
     if (height == panel_rows) {
-      panel_tile<double, panel_rows, N, false>(rows, panel, nullptr, length, false, out, width);
+      panel_tile<double, panel_rows, N, width, false>(rows, panel, nullptr, length, false, out,
+                                                      width);
     } else {
-      panel_tile<double, 1, N, false>(rows, panel, nullptr, length, false, out, width);
+      panel_tile<double, 1, N, width, false>(rows, panel, nullptr, length, false, out, width);
     }
   };
   if (there <= n) {
