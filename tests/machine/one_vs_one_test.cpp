@@ -293,6 +293,16 @@ TEST_CASE("choose takes pairs where classes lie in one another", "[machine][at l
   CHECK(message_of([&, &x = inputs, &y = labels] { (void)both.machine.fit(x, y); }) ==
         "OneVsRest::fit: boundary_choice is of pairs of classes: fit them by Choice::fit, or "
         "OneVsOne");
+  // So it is where the boundary was with_lambda.
+  const auto with_lambda = bpm::choose(
+      OneVsRest(BayesPointMachine(Gaussian::from_width(1), PermutedPerceptron{.draws = 5},
+                                  {.soft_boundary = bpm::SoftBoundary::relative(1), .bias = 1})),
+      grid, inputs, labels);
+  REQUIRE(with_lambda.chosen().one_against_one);
+  CHECK(with_lambda.fit(inputs, labels).parts().one_against_one);
+  CHECK(message_of([&, &x = inputs, &y = labels] {
+          (void)with_lambda.machine.fit(x, y);
+        }).starts_with("OneVsRest::fit: boundary_choice is of pairs of classes"));
   CHECK(message_of(
             [&, &x = inputs, &y = labels] { (void)OneVsOne(rest.machine.machine()).fit(x, y); }) ==
         "OneVsOne::fit: boundary_choice is of a class against the rest, must be of pairs of "

@@ -18,8 +18,8 @@
 #include "bpm/core/target.hpp"
 
 /// \file
-/// What is asked of the outputs or probabilities of single inputs: the class, a confidence score
-/// and a threshold on it, the log loss.
+/// Functions of the outputs or probabilities of single inputs: the class, a confidence score and a
+/// threshold on it, the log loss.
 
 namespace bpm { inline namespace BPM_TARGET {
 

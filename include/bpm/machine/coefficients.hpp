@@ -69,8 +69,8 @@ class PackedCoefficients {
         std::copy_n(values + (r + i) * ld, cols, widened.data() + i * cols);
       }
       for (std::ptrdiff_t c = 0; c < classifiers_; c += width) {
-        const double* const panel = panels_.data() + (c * points_ + first * width);
         const std::ptrdiff_t there = std::min(width, classifiers_ - c);
+        const double* const panel = panels_.data() + (c * points_ + first * width_of(there));
         double out[panel_rows * width];
         multiply(pointers, height, panel, there, cols, out);
         for (std::ptrdiff_t i = 0; i < height; ++i) {
@@ -87,6 +87,11 @@ class PackedCoefficients {
  private:
   static constexpr std::ptrdiff_t width = tile_width<double>;
 
+  /// Returns the width of a panel of so many classifiers, in whole registers of a tile.
+  [[nodiscard]] static constexpr std::ptrdiff_t width_of(std::ptrdiff_t there) noexcept {
+    constexpr std::ptrdiff_t n = lane_count<double>;
+    return there <= 2 * n ? (there + n - 1) / n * n : width;
+  }
   static void multiply(const double* const* rows, std::ptrdiff_t height, const double* panel,
                        std::ptrdiff_t there, std::ptrdiff_t length, double* out);
 
@@ -196,13 +201,13 @@ class PackedSupport {
 BPM_INLINE PackedCoefficients::PackedCoefficients(const RowMatrix<double>& coefficients)
     : points_(coefficients.rows()),
       classifiers_(coefficients.cols()),
-      panels_((classifiers_ + width - 1) / width * width * points_) {
+      panels_((classifiers_ / width * width + width_of(classifiers_ % width)) * points_) {
   double* to = panels_.data();
   for (std::ptrdiff_t c = 0; c < classifiers_; c += width) {
     const std::ptrdiff_t there = std::min(width, classifiers_ - c);
-    for (std::ptrdiff_t j = 0; j < points_; ++j, to += width) {
-      std::fill(std::copy_n(coefficients.data() + j * classifiers_ + c, there, to), to + width,
-                0.0);
+    const std::ptrdiff_t wide = width_of(there);
+    for (std::ptrdiff_t j = 0; j < points_; ++j, to += wide) {
+      std::fill(std::copy_n(coefficients.data() + j * classifiers_ + c, there, to), to + wide, 0.0);
     }
   }
 }
@@ -212,11 +217,12 @@ BPM_INLINE void PackedCoefficients::multiply(const double* const* rows, std::ptr
                                              std::ptrdiff_t length, double* out) {
   constexpr int n = lane_count<double>;
   const auto tile = [&]<int N>() {
+    constexpr std::ptrdiff_t wide = std::ptrdiff_t{N} * n;
     if (height == panel_rows) {
-      panel_tile<double, panel_rows, N, width, false>(rows, panel, nullptr, length, false, out,
-                                                      width);
+      panel_tile<double, panel_rows, N, wide, false>(rows, panel, nullptr, length, false, out,
+                                                     width);
     } else {
-      panel_tile<double, 1, N, width, false>(rows, panel, nullptr, length, false, out, width);
+      panel_tile<double, 1, N, wide, false>(rows, panel, nullptr, length, false, out, width);
     }
   };
   if (there <= n) {

@@ -76,7 +76,7 @@ class OneVsOne {
   template <InputSet I>
   [[nodiscard]] MemoryForecast forecast(const I& inputs, std::size_t classes) const {
     return detail::forecast_of(machine_, inputs, detail::subproblem_count(classes),
-                               "OneVsOne::forecast", detail::pair_count(classes));
+                               "OneVsOne::forecast", classes > 2 ? detail::pair_count(classes) : 0);
   }
 
   /// The machine that fits each pair of classes.

@@ -56,19 +56,22 @@ inline void check_given(const FitSettings& settings, std::string_view function) 
 }
 
 /// Returns the boundary that a fit of this machine chooses for kernel and inputs, or begins with;
-/// none if it is given, or if the sampler needs none. `pairs`: of pairs of classes.
+/// none if it is given, or if the sampler needs none. `pairs`: of pairs of classes. \throws as
+/// `begun_choice`.
 template <class Kernel, class Sampler, class Boundary, class K, class I>
 [[nodiscard]] std::optional<BoundaryChoice> chosen_boundary(
     const BayesPointMachine<Kernel, Sampler, Boundary>& machine, const K& kernel, const I& inputs,
     const std::vector<int>& classes, std::span<const int> labels, const RunControl& control,
     std::string_view function, bool pairs = false) {
   const FitSettings& settings = machine.settings();
+  std::optional<BoundaryChoice> begun;
+  if (settings.boundary_choice) {
+    begun =
+        begun_choice(*settings.boundary_choice, Sampler::traits.takes_label_noise, function, pairs);
+  }
   if constexpr (BoundarySearch<Boundary>::searches) {
     if (!chooses_boundary(machine.sampler(), settings)) return std::nullopt;
-    if (settings.boundary_choice) {
-      return begun_choice(*settings.boundary_choice, Sampler::traits.takes_label_noise, function,
-                          pairs);
-    }
+    if (begun) return begun;
     return BoundarySearch<Boundary>::choose(machine.boundary(), kernel, machine.sampler(), settings,
                                             inputs, classes, labels, control, function, pairs);
   } else {

@@ -78,7 +78,7 @@ inline void add_candidates(std::vector<ChoiceCandidate>& candidates, ChoiceCandi
   }
 }
 
-/// What tries candidates out of fold, on a part of the points.
+/// A search that tries candidates out of fold, on a part of the points.
 template <class Sampler>
 struct CandidateSearch {
   const Sampler& sampler;       ///< Sampler of the fit.

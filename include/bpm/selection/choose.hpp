@@ -330,9 +330,9 @@ template <class Machine, class Kernel, class I, class O>
                    });
   FitSettings chosen = settings_of(winner);
   chosen.chosen = true;
-  if (chooses) {
-    chosen.boundary_choice = boundary;
-  } else {
+  // Of pairs a given boundary is noted too, so that machines of a class against the rest refuse it.
+  if (chooses || winner.one_against_one) chosen.boundary_choice = boundary;
+  if (!chooses) {
     chosen.soft_boundary = settings.soft_boundary.with_factor(boundary.relative_lambda);
   }
   return {with_settings(machine, grid.kernels[winner.kernel], std::move(chosen)),

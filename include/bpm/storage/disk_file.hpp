@@ -118,7 +118,12 @@ struct PartialFile {
     static std::atomic<unsigned> number = 0;
     // Processes of two machines may share a number, but hardly a start in the same nanosecond.
     const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-    path += join(".partial-", process_number(), "-", now, "-", number++);
+    // (A stream would write numbers as the program's locale does.)
+    path += ".partial";
+    for (const std::string& part :
+         {std::to_string(process_number()), std::to_string(now), std::to_string(number++)}) {
+      path += "-" + part;
+    }
   }
   PartialFile(const PartialFile&) = delete;
   PartialFile& operator=(const PartialFile&) = delete;

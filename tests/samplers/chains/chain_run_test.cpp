@@ -116,3 +116,25 @@ TEST_CASE("chain state: one of another version space is refused") {
                                           bpm::RunControl{}, drop, state);
         }) == "Billiard: chains is 2, the state that goes on has 4");
 }
+
+TEST_CASE("chains that are given a start refuse one that is none") {
+  const bpm::Cone cone(easy_problem().space, 0);
+  const auto message_from = [&](const bpm::KernelGibbs& sampler, const std::vector<double>& start) {
+    return invalid_argument_of([&] {
+      bpm::RandomStreams streams;
+      bpm::KernelGibbs::State state;
+      (void)sampler.sample(
+          cone, start, streams, {}, [](const bpm::Draw&) {}, state);
+    });
+  };
+  const auto entries = static_cast<std::size_t>(cone.rank());
+  CHECK(message_from({}, std::vector<double>(entries - 1, 1.0)) ==
+        "KernelGibbs: start has " + std::to_string(entries - 1) + " entries, must have " +
+            std::to_string(entries) + ", the rank of the cone");
+  CHECK(message_from({}, std::vector<double>(entries, 0.0)) ==
+        "KernelGibbs: start lies outside version space");
+  CHECK(message_from({.directions = bpm::KernelGibbs::Direction::input},
+                     std::vector<double>(entries, 1.0)) ==
+        "KernelGibbs: cone has no products, which steps along inputs need: call "
+        "Cone::form_products");
+}

@@ -222,8 +222,7 @@ struct EpPosterior {
   /// (r x n) is k(x_p, x_j) for the pivots, in the order of `pivots`, without lambda; `diagonal` is
   /// k(x_j, x_j). With a = L_p^-1 k(x_p, x), the variance is k(x, x) - |a|^2 + |F^-1 a|^2. Cost:
   /// r^2 multiply-adds per input. \throws std::invalid_argument on sizes that disagree. \throws
-  /// KernelValueError on variances
-  ///         that are not finite.
+  /// KernelValueError on variances that are not finite.
   [[nodiscard]] Prediction predict(const Eigen::Ref<const Eigen::MatrixXd>& values,
                                    const Eigen::VectorXd& diagonal) const {
     const char* const f = "EpPosterior::predict";

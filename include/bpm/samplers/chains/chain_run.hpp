@@ -322,7 +322,8 @@ class ChainRun {
 /// Continues `state`, or starts new chains of `settings` if it is empty, the first from `start`,
 /// each with a stream of its own: stream 0 is for the search for a start, and two runs share none.
 /// \throws std::invalid_argument if the state evidently belongs to another version space, or has
-/// another number of chains.
+/// another number of chains; on a start of another size or outside version space, and without
+/// products that the plan asks for.
 template <class Chain, class Settings, class Sink>
 SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const Settings& settings,
                          const Cone& cone, std::span<const double> start, RandomStreams& streams,
@@ -334,6 +335,14 @@ SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const 
   check(fresh || state.chains.size() == budget.chains, plan.name, "chains", "is ", budget.chains,
         ", the state that goes on has ", state.chains.size());
   if (fresh) {
+    const std::ptrdiff_t entries = std::ssize(start);
+    check(entries == cone.rank() || entries == cone.stride(), plan.name, "start", "has ", entries,
+          " entries, must have ", cone.rank(), ", the rank of the cone");
+    check(!plan.form_products || cone.has_products(), plan.name, "cone",
+          "has no products, which steps along inputs need: call Cone::form_products");
+    state.start_margin = cone.smallest_output(start).first;
+    check(plan.may_be_outside || state.start_margin > 0, plan.name, "start",
+          "lies outside version space");
     std::vector<RandomEngine> engines;
     for (unsigned c = 0; c < budget.chains; ++c) {
       engines.push_back(streams.stream(most_chains * streams.next + 1 + c));
@@ -349,7 +358,6 @@ SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const 
     state.batches.resize(budget.chains);
     state.points = cone.points();
     state.rank = cone.rank();
-    state.start_margin = cone.smallest_output(start).first;
   }
   if constexpr (requires(Chain& chain) { chain.take_up(cone, settings); }) {
     for (Chain& chain : state.chains) {

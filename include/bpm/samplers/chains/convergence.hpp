@@ -19,7 +19,7 @@
 #include "bpm/version_space/cone.hpp"
 
 /// \file
-/// What is kept of the draws of chains to judge them, and the agreement of chains: split R-hat and
+/// Series that chains keep of their draws, and the agreement of chains by them: split R-hat and
 /// bulk effective sample size of rank-normalised draws (A. Vehtari, A. Gelman, D. Simpson, B.
 /// Carpenter, P. Bürkner, "Rank-normalization, folding, and localization: an improved R-hat for
 /// assessing convergence of MCMC", Bayesian Analysis 16, 2021).

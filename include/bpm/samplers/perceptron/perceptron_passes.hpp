@@ -18,7 +18,7 @@
 #include "bpm/version_space/version_space.hpp"
 
 /// \file
-/// How perceptrons make a pass: on kernel rows, on windows of points, or on w itself.
+/// Passes of perceptrons over the points: on kernel rows, on windows of points, or on w itself.
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
@@ -174,10 +174,9 @@ class WindowedPerceptron {
   bool pass(double margin, const PassThreads<T>& threads, GoOn&& go_on) {
     // Windows are visited in turn: the first lacks the most mistakes.
     mistakes_.forget(applied_[0]);
-    const auto& [workspaces, worker, pool] = threads;
     for (std::ptrdiff_t b = 0; b < applied_.size();) {
       if (!go_on(static_cast<double>(b) / static_cast<double>(applied_.size()))) return false;
-      const std::ptrdiff_t together = windows_together(b, pool.idle());
+      const std::ptrdiff_t together = windows_together(b, threads.pool.idle());
       while (std::ssize(windows_) < together) windows_.emplace_back();
       for (std::ptrdiff_t g = 0; g < together; ++g) {
         const std::ptrdiff_t begin = (b + g) * window;
@@ -186,8 +185,8 @@ class WindowedPerceptron {
         windows_[g].ready = false;
       }
       if (together > 1) {
-        pool.share(worker, together, [&](unsigned helper, std::ptrdiff_t g) {
-          catch_up(b + g, windows_[g], workspaces[helper]);
+        threads.pool.share(threads.worker, together, [&](unsigned helper, std::ptrdiff_t g) {
+          catch_up(b + g, windows_[g], threads.workspaces[helper]);
         });
       }
       for (std::ptrdiff_t g = 0; g < together; ++g, ++b) {
