@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -295,10 +296,11 @@ class ShardedRun {
   }
 
   /// Collective: throws on every rank the error of the lowest rank with one.
-  void throw_error() const {
+  [[noreturn]] void throw_error() const {
     together(ranks_, [&] {
       if (error_) throw_plain(error_, ranks_.rank());
     });
+    std::abort();  // Only an error that got lost leads here.
   }
 
   /// Returns the points of a group as bytes: position, lambda, outputs, labels and input of each.

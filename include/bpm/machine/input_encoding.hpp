@@ -60,9 +60,11 @@ struct Standardisation {
       detail::check(c >= 0 && c < inputs.cols(), f, "to_stay", "has ", c, ", must be below ",
                     inputs.cols());
     }
+    std::vector<bool> stays(static_cast<std::size_t>(inputs.cols()), false);
+    for (const Eigen::Index c : to_stay) stays[static_cast<std::size_t>(c)] = true;
     const auto rows = static_cast<double>(inputs.rows());
     for (Eigen::Index c = 0; c < inputs.cols(); ++c) {
-      if (std::find(to_stay.begin(), to_stay.end(), c) != to_stay.end()) continue;
+      if (stays[static_cast<std::size_t>(c)]) continue;
       double sum = 0;
       double squares = 0;
       bool same = true;

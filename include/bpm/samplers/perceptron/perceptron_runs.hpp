@@ -222,8 +222,8 @@ class PerceptronRuns {
             hand_over(threads.worker, done, draw, receive);
           });
         }
-      } catch (...) {
-        fail(n, {.error = std::current_exception()});
+      } catch (...) {  // Of a later draw where that was being delivered.
+        fail(std::max(n, delivery_.delivered()), {.error = std::current_exception()});
       }
     }
   }
