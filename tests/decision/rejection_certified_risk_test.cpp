@@ -40,7 +40,7 @@ TEST_CASE("without an error everything is accepted, where there are inputs enoug
 
   const auto none = bpm::certify_risk(descending(21), std::vector<bool>(21, true), 0.1, 0.1);
   CHECK_FALSE(none.found);
-  CHECK(none.message() == "not with these data: at least 22 accepted inputs without an error");
+  CHECK(none.message() == "a threshold takes at least 22 accepted inputs without an error");
   CHECK_FALSE(none.rejector().accepts(1e308));
 }
 

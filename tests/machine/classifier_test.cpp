@@ -56,6 +56,32 @@ Eigen::VectorXd all_coefficients(const Fitted& fitted, Eigen::Index m) {
   return alpha;
 }
 
+/// Of no inputs the answers are empty, with the columns that they have of any.
+template <class Fitted, class Queries>
+void check_no_inputs(const Fitted& fitted, const Queries& none, Eigen::Index columns) {
+  const Eigen::MatrixXd values = fitted.decision_values(none);
+  const Eigen::MatrixXd probabilities = fitted.predict_probability(none);
+  CHECK(values.rows() == 0);
+  CHECK(values.cols() == columns);
+  CHECK(probabilities.rows() == 0);
+  CHECK(probabilities.cols() == columns);
+  CHECK(fitted.predict(none).empty());
+}
+
+/// As `check_no_inputs`, of classifiers of two classes, of three, and of three by their pairs.
+template <class Kernel, class Inputs>
+void check_no_inputs(const Kernel& kernel, const Inputs& inputs, const Inputs& none) {
+  using Fitted = bpm::Classifier<Kernel, Inputs>;
+  typename Fitted::Parts parts{kernel, inputs, {0, 1}, bpm::RowMatrix<double>::Ones(2, 1), {3, 5}};
+  parts.slope = 2;
+  check_no_inputs(Fitted(parts), none, 1);
+  parts.coefficients = bpm::RowMatrix<double>::Ones(2, 3);
+  parts.classes = {3, 5, 7};
+  check_no_inputs(Fitted(parts), none, 3);
+  parts.one_against_one = true;
+  check_no_inputs(Fitted(parts), none, 3);
+}
+
 }  // namespace
 
 TEST_CASE("decision values are the expansion over sqrt(k(x, x))") {
@@ -602,6 +628,20 @@ TEST_CASE("probabilities are those of the outputs at the slope", "[machine]") {
   CHECK(chosen.with_slope(2).parts().probability_rows == 0);
   CHECK((chosen.predict_probability(inputs).array() > 0.5).matrix() ==
         (chosen.decision_values(inputs).array() > 0).matrix());
+}
+
+TEST_CASE("no inputs have an empty answer", "[machine]") {
+  const Doubles inputs = triangle(2, 1);
+  const Doubles none(0, inputs.cols());
+  check_no_inputs(bpm::Linear(), inputs, none);  // By w.
+  check_no_inputs(bpm::Gaussian::from_width(1), inputs, none);
+  check_no_inputs(bpm::PrecomputedKernel(), Doubles(0, 2), Doubles(0, 2));
+  const auto prefix = [](const std::string& a, const std::string& b) {
+    return a.substr(0, 1) == b.substr(0, 1) ? 2.0 : 1.0;
+  };
+  check_no_inputs(prefix, std::vector<std::string>{"a", "b"}, std::vector<std::string>{});
+  const bpm::BayesPointMachine machine(bpm::Linear(), {}, bpm::FitSettings{.standardise = true});
+  check_no_inputs(machine.fit(triangle(60, 1), two_labels(60)), none, 1);
 }
 
 TEST_CASE("classes have names where they were given", "[machine]") {

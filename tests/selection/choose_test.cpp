@@ -329,8 +329,11 @@ TEST_CASE("choose says what it cannot do", "[selection]") {
   const auto message = [&] {
     return message_of([&] { (void)bpm::choose(machine, grid, inputs, labels); });
   };
-  CHECK(message() == "choose: grid has no kernel");
+  CHECK(message() == "choose: grid has no kernel that is tried in any case");
   grid.kernels = {Gaussian::from_width(1000)};
+  grid.narrower = 1;
+  CHECK(message() == "choose: grid has no kernel that is tried in any case");
+  grid.narrower = 0;
   grid.boundary.relative_lambdas = {};
   CHECK(message() == "choose: boundary has no lambda");
   grid.boundary.relative_lambdas = {1, 0};
@@ -517,6 +520,42 @@ TEST_CASE("what is far behind on few points and ahead on more is judged by its o
   CHECK(more.chosen().loss == alone.chosen().loss);
   CHECK(more.chosen().error == alone.chosen().error);
   CHECK(more.chosen().loss != few.candidates[1].loss);
+}
+
+TEST_CASE("choose goes on beyond the end of its kernels while that is best", "[selection]") {
+  const auto [inputs, labels] = noisy_rings(300, 2, 0.1);
+  const BayesPointMachine machine(Gaussian::from_width(1), PermutedPerceptron{}, {.seed = 3});
+  bpm::ChoiceGrid<Gaussian> grid{.kernels = {}, .more_points = 0};
+  for (double width = 0.03; width < 100; width *= 2) {
+    grid.kernels.push_back(Gaussian::from_width(width));
+  }
+  const auto tried_by = [](const auto& choice) {
+    std::set<std::size_t> kernels;
+    for (const bpm::ChoiceCandidate& one : choice.candidates) kernels.insert(one.kernel);
+    return kernels;
+  };
+  const auto all = bpm::choose(machine, grid, inputs, labels);
+  CHECK(tried_by(all).size() == grid.kernels.size());
+  const std::size_t best = all.chosen().kernel;
+  REQUIRE((best > 1 && best + 2 < grid.kernels.size()));
+  // From either side the walk ends one kernel after the best.
+  for (const bool from_narrow : {true, false}) {
+    grid.narrower = from_narrow ? 0 : grid.kernels.size() - 1;
+    grid.wider = from_narrow ? grid.kernels.size() - 1 : 0;
+    const auto choice = bpm::choose(machine, grid, inputs, labels);
+    const std::set<std::size_t> tried = tried_by(choice);
+    CHECK(choice.chosen().kernel == best);
+    CHECK(choice.chosen().loss == all.chosen().loss);
+    CHECK(*tried.begin() == (from_narrow ? 0 : best - 1));
+    CHECK(*tried.rbegin() == (from_narrow ? best + 1 : grid.kernels.size() - 1));
+  }
+  // Where no kernel is consistent, a narrower one may be.
+  const bpm::RowMatrix<float> line{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}};
+  const std::vector<int> alternating{1, 2, 1, 2, 1, 2, 1, 2, 1, 2};
+  bpm::ChoiceGrid<Gaussian> hard{.kernels = {Gaussian::from_width(0.5), Gaussian::from_width(1e4)},
+                                 .narrower = 1,
+                                 .boundary = {.relative_lambdas = {0}}};
+  CHECK(bpm::choose(machine, hard, line, alternating).chosen().kernel == 0);
 }
 
 TEST_CASE("choose tries biases, judges by errors, and by more points", "[selection]") {

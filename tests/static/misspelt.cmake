@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# A sampler with a misspelt hook does not compile, and the compiler says in one sentence which one it lacks.
+# A sampler with a misspelt hook, and types that are wrong elsewhere, do not compile, and the compiler says why in one sentence.
 #   cmake -D ROOT=<repository> -D COMPILER=<C++ compiler> -D EIGEN=<folder> -D SCRATCH=<folder> -P misspelt.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -23,15 +23,21 @@ function(try_source source)
   set(message "${message}" PARENT_SCOPE)
 endfunction()
 
-# An older standard is one error with its cure, and the end of it.
+# An older standard is one error with its cure, and the end of it; so are exceptions that are off.
+set(older -std=c++17 "bpm needs C++20: compile with -std=c++20 (/std:c++20), or link bpm::bpm in CMake")
+set(silent -fno-exceptions "bpm says what is wrong by exceptions: compile without -fno-exceptions")
 foreach(header bpm.hpp kernels/vector_kernels.hpp machine/bayes_point_machine.hpp)
-  try_source("#include \"bpm/${header}\"\n" -std=c++17 -fsyntax-only)
-  string(REGEX MATCHALL "error: " errors "${message}")
-  list(LENGTH errors count)
-  string(FIND "${message}" "bpm needs C++20: compile with -std=c++20 (/std:c++20), or link bpm::bpm in CMake" place)
-  if(result EQUAL 0 OR place EQUAL -1 OR count GREATER 2)
-    message(SEND_ERROR "${header} in C++17: ${count} errors:\n${message}")
-  endif()
+  foreach(refused older silent)
+    list(GET ${refused} 0 option)
+    list(GET ${refused} 1 sentence)
+    try_source("#include \"bpm/${header}\"\n" ${option} -fsyntax-only)
+    string(REGEX MATCHALL "error: " errors "${message}")
+    list(LENGTH errors count)
+    string(FIND "${message}" "${sentence}" place)
+    if(result EQUAL 0 OR place EQUAL -1 OR count GREATER 2)
+      message(SEND_ERROR "${header} with ${option}: ${count} errors:\n${message}")
+    endif()
+  endforeach()
 endforeach()
 
 # What nearly all sources include, parsed once; none of those that lack a header lacks one that is in it.
@@ -48,9 +54,17 @@ endif()
 # compiled as one unit at the end, as nearly all of the time goes into the headers; others ALONE: what lacks a header,
 # and what breaks more than one rule.
 function(expect_sentence name source sentence)
+  if("FIRST" IN_LIST ARGN AND NOT "ALONE" IN_LIST ARGN)
+    message(FATAL_ERROR "${name}: what comes first is known of a unit of its own")
+  endif()
   if("ALONE" IN_LIST ARGN)
     try_source("${source}")
     check_said("${name}" "${sentence}" 1)
+    string(REGEX MATCH "error: [^\n]*" first "${message}")
+    string(FIND "${first}" "${sentence}" place)
+    if("FIRST" IN_LIST ARGN AND place EQUAL -1)
+      message(SEND_ERROR "${name}: expected \"${sentence}\" first, found:\n${message}")
+    endif()
     return()
   endif()
   string(REGEX MATCHALL "#include [^\n]*\n" headers "${source}")
@@ -168,11 +182,42 @@ const auto out = bpm::cross_validate(bpm::BayesPointMachine(bpm::Linear{}, Toget
                                      std::vector<int>{0, 1});\n"
   "folds and choices are made by one process: give them a machine with a PermutedPerceptron")
 
-# The second argument is the sampler.
-expect_sentence(settings_second "#include \"bpm/kernels/vector_kernels.hpp\"
+# What is no kernel, sampler, set of inputs, list of labels, query or machine is named before all else.
+set(rows "#include \"bpm/kernels/vector_kernels.hpp\"
 #include \"bpm/machine/bayes_point_machine.hpp\"
-const bpm::BayesPointMachine machine(bpm::Linear{}, bpm::FitSettings{});\n"
-  "settings are the third argument, after the sampler: BayesPointMachine(kernel, PermutedPerceptron{}, settings)")
+#include \"bpm/machine/one_vs_one.hpp\"
+const bpm::RowMatrix<double> inputs(2, 2);
+const std::vector<int> labels{0, 1};
+const auto given = bpm::SoftBoundary::relative(0.1);
+const bpm::BayesPointMachine machine(bpm::Linear{}, given);\n")
+function(expect_refusal name code sentence)
+  expect_sentence("${name}" "${rows}const auto it = ${code};\n" "${sentence}" ${ARGN})
+endfunction()
+set(no_kernel "a kernel needs double operator()(const Input&, const Input&) const, a function of two inputs of the")
+set(no_sampler "the second argument is a sampler, with the traits of bpm/samplers/sampler.hpp, or a soft boundary; settings are")
+set(no_labels "labels are ints, one for each input, that lie one behind the other, such as std::vector<int>: give each class")
+set(no_inputs "the kernel is no function of two of these inputs: inputs are dense rows of numbers, sparse rows (row-major), or")
+set(no_query "queries are of the training set's kind: dense rows of numbers, sparse rows (row-major), or a random-access range")
+expect_refusal(kernel_number "bpm::BayesPointMachine(1.0, given)" "${no_kernel}")
+expect_refusal(sampler_number "bpm::BayesPointMachine(bpm::Linear{}, 5)" "${no_sampler}")
+expect_refusal(sampler_kernel "bpm::BayesPointMachine(bpm::Linear{}, bpm::Linear{})" "${no_sampler}")
+expect_refusal(settings_second "bpm::BayesPointMachine(bpm::Linear{}, bpm::FitSettings{})" "${no_sampler}")
+expect_refusal(kernel_of_many "bpm::OneVsRest(bpm::Linear{})" "OneVsRest is of a machine: BayesPointMachine(kernel)")
+expect_refusal(kernel_of_pairs "bpm::OneVsOne(bpm::Linear{})" "OneVsOne is of a machine: BayesPointMachine(kernel)")
+expect_refusal(labels_doubles "machine.fit(inputs, std::vector<double>{0, 1})" "${no_labels}")
+expect_refusal(labels_words "bpm::OneVsRest(machine).fit(inputs, std::vector<std::string>{})" "${no_labels}")
+expect_refusal(labels_of_pairs "bpm::OneVsOne(machine).fit(inputs, std::vector<long>{0, 1})" "${no_labels}")
+expect_refusal(labels_of_training "machine.train(inputs, std::vector<short>{0, 1})" "${no_labels}")
+expect_refusal(inputs_by_columns "machine.fit(Eigen::SparseMatrix<double>(2, 2), labels)" "${no_inputs}")
+expect_refusal(inputs_number "bpm::OneVsRest(machine).fit(1.0, labels)" "${no_inputs}")
+expect_refusal(inputs_complex "bpm::OneVsOne(machine).fit(Eigen::MatrixXcd(2, 2), labels)" "${no_inputs}")
+expect_refusal(inputs_words "machine.fit(std::vector<std::string>(2), labels)" "${no_inputs}" ALONE FIRST)
+expect_refusal(inputs_of_training "machine.train(std::vector<std::string>(2), labels)" "${no_inputs}" ALONE FIRST)
+expect_refusal(matrix_of_words "bpm::BayesPointMachine(bpm::PrecomputedKernel{}, given).fit(std::vector<char>(2), labels)"
+               "${no_inputs}")
+expect_refusal(queries_words "machine.fit(inputs, labels).predict(std::vector<std::string>(2))" "${no_query}" ALONE FIRST)
+expect_refusal(queries_sparse "machine.fit(inputs, labels).predict_probability(bpm::SparseRowMatrix<double>(2, 2))" "${no_query}"
+               ALONE FIRST)
 
 # A model has one precision.
 expect_sentence(other_precision "#include \"bpm/kernels/vector_kernels.hpp\"
@@ -183,7 +228,6 @@ void ask(const bpm::Classifier<bpm::Linear, bpm::RowMatrix<float>>& model, const
   "both input sets must have the same precision: cast one of them")
 
 # A kernel of what is none.
-set(no_kernel "a kernel needs double operator()(const Input&, const Input&) const, a function of two inputs of the")
 expect_sentence(no_kernel "#include \"bpm/machine/bayes_point_machine.hpp\"
 struct Mine { double value(double, double) const; };
 const bpm::BayesPointMachine machine(Mine{});\n" "${no_kernel}")

@@ -28,7 +28,7 @@ function flush_name(   s, kind, name, head, depth, i, c) {
   else if (s ~ /^(enum class|enum struct|enum) /) { kind = "enum"; name = s; sub(/^enum ((class|struct) )?/, "", name) }
   else if (s ~ /^requires / && head ~ / (class|struct) /) { kind = "class"; name = head; sub(/.* (class|struct) /, "", name) }
   else if (s ~ /^(class|struct|union) /) { kind = "class"; name = s; sub(/^[a-z]+ /, "", name) }
-  else if (s ~ /^(static_assert|extern|friend)/ || s == "") return
+  else if (s ~ /^(static_assert|extern|friend|requires ?\()/ || s == "") return  # the last: a guide
   else if (s ~ /operator/) return
   else {
     # A function, or a constant: the word before the first bracket or sign that ends it.

@@ -90,6 +90,12 @@ void check_mapped(const Kernel& kernel, Eigen::Index features,
                       [&](unsigned, std::ptrdiff_t, std::ptrdiff_t count, const auto*,
                           const auto*) { rows += count; });
   CHECK(rows == 300);
+  const bpm::RowMatrix<Scalar> none(0, features);
+  const Eigen::MatrixXd empty = mapped.decision_values(none);
+  CHECK(empty.rows() == 0);
+  CHECK(empty.cols() == 3);
+  CHECK(mapped.predict(none).empty());
+  CHECK(mapped.with_slope(1).predict_probability(none).rows() == 0);
   CHECK(bpm::model_bytes(mapped) == bpm::model_bytes(model));
 }
 

@@ -35,9 +35,14 @@ namespace detail {
 
 /// Indices of the first `count` inputs: 0, 1, ..., count - 1.
 [[nodiscard]] inline std::vector<PointIndex> first_points(std::ptrdiff_t count) {
-  std::vector<PointIndex> points(count);
+  std::vector<PointIndex> points(static_cast<std::size_t>(count));
   std::iota(points.begin(), points.end(), PointIndex{0});
   return points;
+}
+
+/// Refers to `count` elements of a list, from `first` on.
+[[nodiscard]] auto slice_of(auto&& list, std::ptrdiff_t first, std::ptrdiff_t count) {
+  return std::span(list).subspan(std::size_t(first), std::size_t(count));
 }
 
 /// 4 GiB, or the largest std::size_t where that is less.

@@ -262,9 +262,7 @@ class ThreadPool {
 
   void take_part(Job& job, unsigned worker) {
     try {
-      for (std::ptrdiff_t i = job.next++; i < job.count; i = job.next++) {
-        job.work(worker, i);
-      }
+      for (std::ptrdiff_t i = job.next++; i < job.count; i = job.next++) job.work(worker, i);
     } catch (...) {
       job.next = job.count;
       const std::scoped_lock lock(mutex_);

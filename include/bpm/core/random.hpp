@@ -52,9 +52,7 @@ class RandomEngine {
     std::uint64_t mix = seed;
     std::uint64_t start = next_splitmix(mix);
     mix = start ^ (stream * 0xD1342543DE82EF95ULL + 0x2545F4914F6CDD1DULL);
-    for (auto& word : state_) {
-      word = next_splitmix(mix);
-    }
+    for (auto& word : state_) word = next_splitmix(mix);
   }
 
   /// Smallest value, 0.

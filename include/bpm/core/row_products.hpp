@@ -47,28 +47,22 @@ BPM_DETAIL_FULL_WIDTH inline void row_products_tile(const T* const* a, const T* 
                                                     std::ptrdiff_t length, T* out,
                                                     std::ptrdiff_t ld) {
   constexpr int width = lane_count<T>;
-  Lanes<T> sums[M][N] = {};
+  Lanes<T> sums[std::size_t(M)][std::size_t(N)] = {};
   for (std::ptrdiff_t k = 0; k < length; k += width) {
-    Lanes<T> left[M];
+    Lanes<T> left[std::size_t(M)];
 #pragma GCC unroll 8
-    for (int i = 0; i < M; ++i) {
-      left[i] = load_lanes(a[i] + k);
-    }
+    for (int i = 0; i < M; ++i) left[i] = load_lanes(a[i] + k);
 #pragma GCC unroll 8
     for (int j = 0; j < N; ++j) {
       const Lanes<T> right = load_lanes(b[j] + k);
 #pragma GCC unroll 8
-      for (int i = 0; i < M; ++i) {
-        Term::template add<T>(sums[i][j], left[i], right);
-      }
+      for (int i = 0; i < M; ++i) Term::template add<T>(sums[i][j], left[i], right);
     }
   }
 #pragma GCC unroll 8
   for (int i = 0; i < M; ++i) {
 #pragma GCC unroll 8
-    for (int j = 0; j < N; ++j) {
-      out[i * ld + j] = sum_lanes<T, width>(sums[i][j]);
-    }
+    for (int j = 0; j < N; ++j) out[i * ld + j] = sum_lanes<T, width>(sums[i][j]);
   }
 }
 
@@ -77,11 +71,11 @@ template <class Term, class T, int M, int N>
 inline void row_products_edge(const T* const* a, std::ptrdiff_t count_a, const T* const* b,
                               std::ptrdiff_t count_b, std::ptrdiff_t length, T* out,
                               std::ptrdiff_t ld) {
-  const T* rows_a[M];
-  const T* rows_b[N];
+  const T* rows_a[std::size_t(M)];
+  const T* rows_b[std::size_t(N)];
   for (std::ptrdiff_t i = 0; i < M; ++i) rows_a[i] = a[std::min(i, count_a - 1)];
   for (std::ptrdiff_t j = 0; j < N; ++j) rows_b[j] = b[std::min(j, count_b - 1)];
-  T values[M * N];
+  T values[std::size_t(M * N)];
   row_products_tile<Term, T, M, N>(rows_a, rows_b, length, values, N);
   for (std::ptrdiff_t i = 0; i < std::min<std::ptrdiff_t>(M, count_a); ++i) {
     for (std::ptrdiff_t j = 0; j < std::min<std::ptrdiff_t>(N, count_b); ++j) {

@@ -16,6 +16,9 @@
 #if defined(_MSVC_LANG) ? _MSVC_LANG < 202002L : __cplusplus < 201709L
 #error "bpm needs C++20: compile with -std=c++20 (/std:c++20), or link bpm::bpm in CMake"
 #include <bpm needs C++20>  // No such file exists: compilation stops here.
+#elif (defined(__GNUC__) || defined(__clang__)) && !defined(__cpp_exceptions)
+#error "bpm says what is wrong by exceptions: compile without -fno-exceptions"
+#include <bpm needs exceptions>
 #endif
 
 // GCC 12's intrinsics of AVX-512 initialise variables with themselves, and GCC warns of that

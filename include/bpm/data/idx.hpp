@@ -98,8 +98,8 @@ class IdxReader {
   static constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
 
   void read_exactly(std::uint8_t* out, std::size_t n) {
-    stream_.read(reinterpret_cast<char*>(out), n);
-    const std::size_t got = stream_.gcount();
+    stream_.read(reinterpret_cast<char*>(out), std::streamsize(n));
+    const std::size_t got = std::size_t(stream_.gcount());
     ensure<DataError>(!stream_.bad(), name_, ": byte ", offset_ + got, ": reading failed");
     require_more(got == n, offset_ + got);
     offset_ += n;
@@ -150,7 +150,7 @@ class IdxReader {
   RowMatrix<std::uint8_t> images;
   reader.read_elements([&](std::size_t) {
     const auto& sizes = reader.sizes();
-    images.resize(sizes[0], sizes[1] * sizes[2]);
+    images.resize(std::ptrdiff_t(sizes[0]), std::ptrdiff_t(sizes[1] * sizes[2]));
     return images.data();
   });
   return images;

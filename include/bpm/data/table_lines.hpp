@@ -122,7 +122,7 @@ class TableLines {
     while (held_ || lines_.next()) {
       const std::string_view content = trim(lines_.text());
       if (content.empty() && !is_row_of_nothing(lines_.text())) {
-        blank_ += width() == 1 ? 1 : 0;
+        blank_ += width() == 1 ? 1U : 0U;
         continue;
       }
       if (settings_.comment != '\0' && content.starts_with(settings_.comment)) {

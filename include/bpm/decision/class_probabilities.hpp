@@ -29,8 +29,8 @@ namespace bpm { inline namespace BPM_TARGET {
 /// column, or none. `judged`: number of rows that slope and offsets were fitted to, 0 if unknown.
 /// Such a fit cannot resolve chances below e = 1 / (judged + 2): probabilities of two classes are
 /// clamped to [e, 1 - e], those of C raised to e / (C - 1) before a row is divided by its sum; 0:
-/// no clamping. Cost O(n C).
-/// \throws std::invalid_argument on values that are not finite, none at all, a slope that is not
+/// no clamping. Of no rows there are no probabilities. Cost O(n C).
+/// \throws std::invalid_argument on values that are not finite, no column, a slope that is not
 ///         positive and finite, or offsets that are not one per column and finite.
 [[nodiscard]] BPM_INLINE Eigen::MatrixXd probabilities_of(
     const Eigen::Ref<const Eigen::MatrixXd>& decision_values, double slope,
@@ -78,7 +78,8 @@ BPM_INLINE Eigen::MatrixXd probabilities_of(
     std::span<const double> offsets, std::size_t judged) {
   using Eigen::Index;
   const char* const f = "probabilities_of";
-  detail::check_decision_values(decision_values, f);
+  const bool none = decision_values.rows() == 0 && decision_values.cols() > 0;
+  if (!none) detail::check_decision_values(decision_values, f);
   detail::check_positive(f, "slope", slope);
   const Index rows = decision_values.rows(), columns = decision_values.cols();
   Eigen::MatrixXd result(rows, columns);

@@ -131,7 +131,7 @@ inline void check_labels(std::span<const int> labels, std::span<const int> predi
   };
   std::vector<ClassScores> result;
   for (Eigen::Index c = 0; c < size; ++c) {
-    ClassScores scores{.label = matrix.classes[c],
+    ClassScores scores{.label = matrix.classes[std::size_t(c)],
                        .inputs = matrix.counts.row(c).sum(),
                        .predicted = matrix.counts.col(c).sum(),
                        .correct = matrix.counts(c, c)};

@@ -117,7 +117,7 @@ template <Flags Correct>
     return -std::numeric_limits<double>::infinity();
   }
   std::vector<double> sorted(scores.begin(), scores.end());
-  const auto cut = sorted.begin() + rejected;
+  const auto cut = sorted.begin() + std::ptrdiff_t(rejected);
   std::nth_element(sorted.begin(), cut, sorted.end());
   return *cut;
 }
@@ -242,7 +242,7 @@ struct CertifiedRisk {
     return found ? detail::join("scores above ", threshold, ": ", accepted,
                                 " calibration inputs accepted, ", errors, " wrong, risk at most ",
                                 risk, " with confidence ", 1 - delta)
-                 : detail::join("not with these data: at least ", needed,
+                 : detail::join("a threshold takes at least ", needed,
                                 " accepted inputs without an error");
   }
 };

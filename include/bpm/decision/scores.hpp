@@ -83,7 +83,7 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
 [[nodiscard]] inline std::vector<double> scores_of(const Eigen::Ref<const Eigen::MatrixXd>& values,
                                                    bool gap, std::string_view function) {
   check_decision_values(values, function);
-  std::vector<double> scores(values.rows());
+  std::vector<double> scores(static_cast<std::size_t>(values.rows()));
   for (Eigen::Index i = 0; i < values.rows(); ++i) {
     double first = values(i, 0);
     double second = -std::numeric_limits<double>::infinity();
@@ -92,7 +92,7 @@ inline void check_decision_values(const Eigen::Ref<const Eigen::MatrixXd>& value
       first = std::max(first, values(i, j));
     }
     const double of_many = gap ? first - second : first;
-    scores[i] = values.cols() == 1 ? std::abs(first) : of_many;
+    scores[std::size_t(i)] = values.cols() == 1 ? std::abs(first) : of_many;
   }
   return scores;
 }

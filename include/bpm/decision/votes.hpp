@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -44,14 +45,15 @@ struct Votes {
   /// \throws std::invalid_argument without inputs, if sizes disagree, on signs other than 1 and -1.
   [[nodiscard]] double gibbs_error(std::span<const signed char> signs) const {
     check_signs(signs, "Votes::gibbs_error");
-    return mean([&](Eigen::Index i) { return signs[i] > 0 ? 1 - positive[i] : positive[i]; });
+    return mean(
+        [&](Eigen::Index i) { return signs[std::size_t(i)] > 0 ? 1 - positive[i] : positive[i]; });
   }
 
   /// The Bayes error E_x 1[majority != y]: the error of the ensemble's majority vote.
   /// \throws std::invalid_argument as `gibbs_error`.
   [[nodiscard]] double bayes_error(std::span<const signed char> signs) const {
     check_signs(signs, "Votes::bayes_error");
-    return mean([&](Eigen::Index i) { return majority(i) != signs[i] ? 1.0 : 0.0; });
+    return mean([&](Eigen::Index i) { return majority(i) != signs[std::size_t(i)] ? 1.0 : 0.0; });
   }
 
   /// The Gibbs agreement alpha = E_x [E_w sign f(x; w)]^2 (Lemma 5): two classifiers drawn at
@@ -119,7 +121,7 @@ struct Votes {
   detail::check_signs(f, signs, outputs.size(), "one per input");
   double errors = 0;
   for (Eigen::Index i = 0; i < outputs.size(); ++i) {
-    errors += (outputs[i] > 0) != (signs[i] > 0) ? 1 : 0;
+    errors += (outputs[i] > 0) != (signs[std::size_t(i)] > 0) ? 1 : 0;
   }
   return errors / static_cast<double>(outputs.size());
 }
@@ -138,7 +140,7 @@ BPM_INLINE Votes Votes::of_outputs(const Eigen::Ref<const Eigen::MatrixXd>& outp
   double total = 0;
   double squares = 0;
   for (Eigen::Index n = 0; n < outputs.cols(); ++n) {
-    const double weight = weights.empty() ? 1.0 : weights[n];
+    const double weight = weights.empty() ? 1.0 : weights[std::size_t(n)];
     // The limits keep the sum of squared weights in range.
     detail::check(weight == 0 || (weight >= 1e-100 && weight <= 1e100), f, "weights", "hold ",
                   weight, " at classifier ", n, ", must be 0, or from 1e-100 to 1e100");

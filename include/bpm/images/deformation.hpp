@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
@@ -173,19 +174,18 @@ class PreparedDeformation {
       const std::uint64_t word = key.word(place + static_cast<std::uint64_t>(k));
       const auto a = static_cast<std::int64_t>((word & 65535U) + ((word >> 16U) & 65535U));
       const auto b = static_cast<std::int64_t>(((word >> 32U) & 65535U) + (word >> 48U));
-      y[k] = static_cast<std::int32_t>((a - 65535) * elastic_ / 26755);
-      x[k] = static_cast<std::int32_t>((b - 65535) * elastic_ / 26755);
+      y[std::size_t(k)] = static_cast<std::int32_t>((a - 65535) * elastic_ / 26755);
+      x[std::size_t(k)] = static_cast<std::int32_t>((b - 65535) * elastic_ / 26755);
     }
     int cell = 0;
     int t = offset;
     for (int column = 0; column < width; ++column) {
       const std::int32_t* const w = weights_.data() + 4 * static_cast<std::ptrdiff_t>(t);
-      row.y[column] =
-          (w[0] * y[cell] + w[1] * y[cell + 1] + w[2] * y[cell + 2] + w[3] * y[cell + 3]) >>
-          weight_bits;
-      row.x[column] =
-          (w[0] * x[cell] + w[1] * x[cell + 1] + w[2] * x[cell + 2] + w[3] * x[cell + 3]) >>
-          weight_bits;
+      const auto c = static_cast<std::size_t>(cell);
+      row.y[std::size_t(column)] =
+          (w[0] * y[c] + w[1] * y[c + 1] + w[2] * y[c + 2] + w[3] * y[c + 3]) >> weight_bits;
+      row.x[std::size_t(column)] =
+          (w[0] * x[c] + w[1] * x[c + 1] + w[2] * x[c + 2] + w[3] * x[c + 3]) >> weight_bits;
       if (++t == spacing_) {
         t = 0;
         ++cell;
@@ -218,11 +218,12 @@ class PreparedDeformation {
       const auto at_y = static_cast<std::int32_t>(y * one_pixel);
       const auto at_x = static_cast<std::int32_t>(left * one_pixel);
       for (int x = 0; x < lanes; ++x) {
+        const auto i = static_cast<std::size_t>(x);
         const std::int32_t u_y =
-            (w0 * field[0].y[x] + w1 * field[1].y[x] + w2 * field[2].y[x] + w3 * field[3].y[x]) >>
+            (w0 * field[0].y[i] + w1 * field[1].y[i] + w2 * field[2].y[i] + w3 * field[3].y[i]) >>
             weight_bits;
         const std::int32_t u_x =
-            (w0 * field[0].x[x] + w1 * field[1].x[x] + w2 * field[2].x[x] + w3 * field[3].x[x]) >>
+            (w0 * field[0].x[i] + w1 * field[1].x[i] + w2 * field[2].x[i] + w3 * field[3].x[i]) >>
             weight_bits;
         // From 2^-17 pixels to 2^-12, then to 2^-8, rounded.
         std::int32_t from_y = (at_y + ((begin_y + 2 * map.yx * x) >> 5) + u_y + 8) >> 4;
@@ -236,9 +237,9 @@ class PreparedDeformation {
         const std::uint32_t above = (four & 255U) * (256U - far) + ((four >> 8U) & 255U) * far;
         const std::uint32_t below = ((four >> 16U) & 255U) * (256U - far) + (four >> 24U) * far;
         const std::uint32_t sum = above * (256U - low) + below * low;
-        pixels[x] = static_cast<std::uint8_t>((sum + 32768U) >> 16U);
+        pixels[i] = static_cast<std::uint8_t>((sum + 32768U) >> 16U);
       }
-      std::memcpy(out + y * shape.columns + left, pixels.data(), width);
+      std::memcpy(out + y * shape.columns + left, pixels.data(), std::size_t(width));
       if (++t == spacing_) {
         t = 0;
         if (elastic_ > 0) {

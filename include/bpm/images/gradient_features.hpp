@@ -277,8 +277,8 @@ class GradientFeatures {
         if ((gx | gy) == 0) continue;
         // With unit vectors d_k, g = a d_k + b d_(k+1) in the sector between them, where a and b
         // are cross products; in any other sector a bin has a negative cross product.
-        std::uint32_t parts[2 * lanes];
-        for (int k = 0; k < lanes; ++k) {
+        std::uint32_t parts[2 * std::size_t(lanes)];
+        for (std::size_t k = 0; k < lanes; ++k) {
           const std::int32_t left = gx * after_y_[k] - gy * after_x_[k];
           const std::int32_t right = gy * before_x_[k] - gx * before_y_[k];
           parts[k] =
@@ -345,7 +345,8 @@ class GradientFeatures {
     for (std::size_t g = 0; g < grids_.size(); ++g) {
       for (Eigen::Index i = 0; i < settings_.grids[g].rows; ++i) {
         // The classes of bends of a row's cells lie one after the other.
-        const std::uint32_t* at = s.cells.data() + grids_[g].begin + i * grids_[g].row_size;
+        const std::uint32_t* at =
+            s.cells.data() + grids_[g].begin + std::size_t(i) * grids_[g].row_size;
         const std::uint32_t* const end = at + grids_[g].row_size - cell_size();
         for (; at < end; at += lanes) {
           for (std::size_t k = 0; k < lanes; ++k) {

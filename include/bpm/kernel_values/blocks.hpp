@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/lanes.hpp"
+#include "bpm/core/points.hpp"
 #include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernel_values/byte_panels.hpp"
@@ -160,7 +162,8 @@ void pack_columns(const PreparedInputs<I>& z, std::span<const PointIndex> column
   const std::ptrdiff_t count = std::ssize(columns);
   const std::ptrdiff_t chunks = (count + map_width - 1) / map_width * map_width;
   packed.norms.reserve_discarding(chunks);
-  for (std::ptrdiff_t b = 0; b < count; ++b) packed.norms[b] = z.squared_norm(columns[b]);
+  for (std::ptrdiff_t b = 0; b < count; ++b)
+    packed.norms[b] = z.squared_norm(columns[std::size_t(b)]);
   std::fill(packed.norms.data() + count, packed.norms.data() + chunks, Scalar{1});
   if constexpr (DenseInputs<I>) {
     using Unit = typename PreparedInputs<I>::Unit;
@@ -170,9 +173,9 @@ void pack_columns(const PreparedInputs<I>& z, std::span<const PointIndex> column
     auto* const panels = reinterpret_cast<Unit*>(packed.panels.data());
     const Unit flip = ByteInputs<I> ? Unit(byte_tiles().flip) : Unit{0};
     for (std::ptrdiff_t first = 0; first < count; first += width) {
-      const Unit* rows[width];
+      const Unit* rows[std::size_t(width)];
       const std::ptrdiff_t there = std::min(width, count - first);
-      for (std::ptrdiff_t c = 0; c < there; ++c) rows[c] = z.row(columns[first + c]);
+      for (std::ptrdiff_t c = 0; c < there; ++c) rows[c] = z.row(columns[std::size_t(first + c)]);
       pack_panel<Unit>(rows, there, z.length(), flip, panels + first * z.length());
     }
   }
@@ -195,7 +198,7 @@ void packed_block(const Kernel& kernel, const PreparedInputs<I>& x,
     }
   }();
   pointers.reserve_discarding(height);
-  for (std::ptrdiff_t a = 0; a < height; ++a) pointers[a] = x.row(rows[a]);
+  for (std::ptrdiff_t a = 0; a < height; ++a) pointers[a] = x.row(rows[std::size_t(a)]);
   const Unit* const panels =
       reinterpret_cast<const Unit*>(packed.panels.data()) + first * x.length();
   if constexpr (ByteInputs<I>) {
@@ -208,7 +211,7 @@ void packed_block(const Kernel& kernel, const PreparedInputs<I>& x,
                            scratch.lists);
   }
   finish_inner_products(kernel, x, rows, packed.norms.data() + first,
-                        packed.points.subspan(first, count), values, ld);
+                        slice_of(packed.points, first, count), values, ld);
 }
 
 /// Returns the rows of one side of a block of distances: in place, or bytes converted to Scalar.
@@ -250,14 +253,14 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
                 "both input sets must be bytes, or none: cast one of them");
   const std::ptrdiff_t height = std::ssize(rows);
   const std::ptrdiff_t width = std::ssize(columns);
-  scratch.evaluations += height * width;
+  scratch.evaluations += std::uint64_t(height * width);
   if constexpr (DenseInputs<Left> && by_inner_products<Kernel, Left>) {
     static_assert(DenseInputs<Right>);
     // Columns per pack: packed and used while in the second-level cache.
     constexpr std::ptrdiff_t together = 256;
     for (std::ptrdiff_t first = 0; first < width; first += together) {
       const std::ptrdiff_t count = std::min(together, width - first);
-      pack_columns(z, columns.subspan(first, count), scratch.columns);
+      pack_columns(z, slice_of(columns, first, count), scratch.columns);
       packed_block(kernel, x, rows, scratch.columns, 0, count, values + first, ld, scratch);
     }
   } else if constexpr (by_distances<Kernel, Left>) {
@@ -283,21 +286,22 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
       scratch.scattered = Buffer<Scalar>(x.features(), Scalar{0});
     }
     for (std::ptrdiff_t a = 0; a < height; ++a) {
-      if (scattered) x.scatter(rows[a], scratch.scattered.data());
+      if (scattered) x.scatter(rows[std::size_t(a)], scratch.scattered.data());
       for (std::ptrdiff_t b = 0; b < width; ++b) {
-        values[a * ld + b] = scattered ? z.product(columns[b], scratch.scattered.data())
-                                       : z.product(columns[b], x, rows[a]);
+        values[a * ld + b] = scattered
+                                 ? z.product(columns[std::size_t(b)], scratch.scattered.data())
+                                 : z.product(columns[std::size_t(b)], x, rows[std::size_t(a)]);
       }
-      if (scattered) x.clear(rows[a], scratch.scattered.data());
+      if (scattered) x.clear(rows[std::size_t(a)], scratch.scattered.data());
     }
     finish_inner_products(kernel, x, rows, scratch.columns.norms.data(), columns, values, ld);
   } else {
     // Each pair is called in one order: a user's function need not be symmetric to the last bit.
     const bool same = static_cast<const void*>(&x) == static_cast<const void*>(&z);
     for (std::ptrdiff_t a = 0; a < height; ++a) {
-      const PointIndex i = rows[a];
+      const PointIndex i = rows[std::size_t(a)];
       for (std::ptrdiff_t b = 0; b < width; ++b) {
-        const PointIndex j = columns[b];
+        const PointIndex j = columns[std::size_t(b)];
         values[a * ld + b] = static_cast<Scalar>(same && j < i ? kernel(z.one(j), x.one(i))
                                                                : kernel(x.one(i), z.one(j)));
       }

@@ -125,11 +125,11 @@ BPM_DETAIL_FULL_WIDTH inline void byte_tile(const ByteUnit* const* rows, const B
                                             std::int32_t* out) {
   constexpr int n = lane_count<ByteUnit>;
   constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
-  Lanes<std::int32_t> sums[M][N] = {};
+  Lanes<std::int32_t> sums[std::size_t(M)][std::size_t(N)] = {};
   for (std::ptrdiff_t s = 0; s < count; ++s) {
     const std::ptrdiff_t k = steps[s];
     const ByteUnit* const right = panel + k * width;
-    Lanes<ByteUnit> columns[N];
+    Lanes<ByteUnit> columns[std::size_t(N)];
 #pragma GCC unroll 8
     for (int j = 0; j < N; ++j) columns[j] = load_lanes(right + j * n);
 #pragma GCC unroll 8
@@ -190,7 +190,7 @@ template <int M>
     const ByteUnit* const* rows, const ByteUnit* panel, const std::uint32_t* steps,
     std::ptrdiff_t count, std::ptrdiff_t /*columns*/, std::int32_t* out) {
   constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
-  __m512i sums[M][4] = {};
+  __m512i sums[std::size_t(M)][4] = {};
   for (std::ptrdiff_t s = 0; s < count; ++s) {
     const std::ptrdiff_t k = steps[s];
     __m512i columns[4];
@@ -219,7 +219,7 @@ template <int M>
                                                         std::ptrdiff_t columns, std::int32_t* out) {
   constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
   for (std::ptrdiff_t first = 0; first < columns; first += 16) {
-    __m256i sums[M][2] = {};
+    __m256i sums[std::size_t(M)][2] = {};
     for (std::ptrdiff_t s = 0; s < count; ++s) {
       const std::ptrdiff_t k = steps[s];
       const auto* const right = reinterpret_cast<const __m256i*>(panel + k * width + first);
@@ -250,7 +250,7 @@ template <int M>
   constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
   const __m256i even = _mm256_set1_epi16(255);
   for (std::ptrdiff_t first = 0; first < columns; first += 16) {
-    __m256i sums[M][2] = {};
+    __m256i sums[std::size_t(M)][2] = {};
     for (std::ptrdiff_t s = 0; s < count; ++s) {
       const std::ptrdiff_t k = steps[s];
       const auto* const right = reinterpret_cast<const __m256i*>(panel + k * width + first);
@@ -345,8 +345,8 @@ void byte_products(const ByteUnit* const* rows, const std::int64_t* row_sums, st
     for (std::ptrdiff_t first = 0; first < columns; first += width) {
       const ByteUnit* const panel = panels + first * length;
       const std::ptrdiff_t there = std::min(width, columns - first);
-      std::int32_t sums[panel_rows * width];
-      std::int64_t totals[panel_rows * width];
+      std::int32_t sums[std::size_t(panel_rows * width)];
+      std::int64_t totals[std::size_t(panel_rows * width)];
       walk([&](std::ptrdiff_t row, bool full, std::ptrdiff_t part, const std::uint32_t* steps,
                std::ptrdiff_t n) {
         if (full) {

@@ -68,7 +68,7 @@ class Gram {
   virtual void block(std::span<const PointIndex> rows, const ReadyColumns<T>& columns,
                      std::ptrdiff_t first, std::ptrdiff_t count, T* values, std::ptrdiff_t ld,
                      Scratch& scratch) const {
-    block(rows, columns.points.subspan(first, count), values, ld, scratch);
+    block(rows, slice_of(columns.points, first, count), values, ld, scratch);
   }
 
   /// Storage for rows that are kept from draw to draw; null: none.
@@ -126,7 +126,7 @@ void for_each_triangle_tile(unsigned threads, std::ptrdiff_t m, std::ptrdiff_t s
   const std::ptrdiff_t tiles = across * (across + 1) / 2;
   parallel_for(threads, tiles, [&](unsigned worker, std::ptrdiff_t n) {
     // Row and column of the n-th tile of the triangle, counted row by row.
-    auto i = static_cast<std::ptrdiff_t>((std::sqrt(8.0 * n + 1) - 1) / 2);
+    auto i = static_cast<std::ptrdiff_t>((std::sqrt(8.0 * double(n) + 1) - 1) / 2);
     while (i * (i + 1) / 2 > n) --i;
     while ((i + 1) * (i + 2) / 2 <= n) ++i;
     const std::ptrdiff_t row = i * side;
@@ -162,7 +162,7 @@ class DenseGram : public Gram<T> {
             return;
           }
           const std::span<const PointIndex> all(points);
-          source.block(all.subspan(tile.row, tile.height), all.subspan(tile.column, tile.width),
+          source.block(slice_of(all, tile.row, tile.height), slice_of(all, tile.column, tile.width),
                        owned_.data() + tile.row * this->size() + tile.column, this->size(),
                        scratch[worker]);
           if (tile.row != tile.column) mirror(tile);
@@ -200,7 +200,7 @@ class DenseGram : public Gram<T> {
              std::ptrdiff_t ld, Scratch& /*scratch*/) const final {
     for (const PointIndex i : rows) {
       for (std::ptrdiff_t b = 0; b < std::ssize(columns); ++b) {
-        values[b] = values_[i * this->size() + columns[b]];
+        values[b] = values_[i * this->size() + columns[std::size_t(b)]];
       }
       values += ld;
     }

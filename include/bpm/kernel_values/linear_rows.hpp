@@ -167,7 +167,8 @@ class LinearRows final : public LinearInputs<kernel_scalar_t<I>> {
         // Blocks of neighbouring classifiers, up to eight at once.
         const std::ptrdiff_t first = classifiers[at];
         std::ptrdiff_t run = 1;
-        while (run < 8 && at + run < classifiers.size() && classifiers[at + run] == first + run) {
+        while (run < 8 && at + std::size_t(run) < classifiers.size() &&
+               classifiers[at + std::size_t(run)] == first + run) {
           ++run;
         }
         if (run == 8) {
@@ -261,8 +262,8 @@ class LinearRows final : public LinearInputs<kernel_scalar_t<I>> {
     constexpr std::ptrdiff_t chains = 4;
     const double* const numbers = weights.numbers.data() + first;
     const std::ptrdiff_t stride = weights.classifiers;
-    double sums[chains][Count] = {};
-    const auto add = [&](std::ptrdiff_t k, double(&sum)[Count]) {
+    double sums[std::size_t(chains)][std::size_t(Count)] = {};
+    const auto add = [&](std::ptrdiff_t k, double(&sum)[std::size_t(Count)]) {
       const double x = row.values[k];
       const double* const column = numbers + row.features[k] * stride;
       for (std::ptrdiff_t c = 0; c < Count; ++c) sum[c] = multiply_add(x, column[c], sum[c]);

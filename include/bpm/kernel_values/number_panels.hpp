@@ -34,7 +34,7 @@ BPM_DETAIL_FULL_WIDTH inline void panel_tile(const T* const* rows, const T* pane
                                              const std::uint32_t* steps, std::ptrdiff_t count,
                                              bool add, T* out, std::ptrdiff_t ld) {
   constexpr int n = lane_count<T>;
-  Lanes<T> sums[M][N];
+  Lanes<T> sums[std::size_t(M)][std::size_t(N)];
 #pragma GCC unroll 8
   for (int i = 0; i < M; ++i) {
 #pragma GCC unroll 8
@@ -43,16 +43,14 @@ BPM_DETAIL_FULL_WIDTH inline void panel_tile(const T* const* rows, const T* pane
   for (std::ptrdiff_t s = 0; s < count; ++s) {
     const std::ptrdiff_t k = Listed ? steps[s] : s;
     const T* const right = panel + k * Width;
-    Lanes<T> columns[N];
+    Lanes<T> columns[std::size_t(N)];
 #pragma GCC unroll 8
     for (int j = 0; j < N; ++j) columns[j] = load_lanes(right + j * n);
 #pragma GCC unroll 8
     for (int i = 0; i < M; ++i) {
       const Lanes<T> left = broadcast_lanes(load_unit(rows[i] + k));
 #pragma GCC unroll 8
-      for (int j = 0; j < N; ++j) {
-        sums[i][j] = lanes_multiply_add<T>(left, columns[j], sums[i][j]);
-      }
+      for (int j = 0; j < N; ++j) sums[i][j] = lanes_multiply_add<T>(left, columns[j], sums[i][j]);
     }
   }
 #pragma GCC unroll 8
@@ -125,7 +123,7 @@ template <std::floating_point T, int M>
   constexpr int n = 64 / sizeof(T);
   using Wide = typename LanesType<T, n>::type;
   using Anywhere = typename LanesType<T, n>::unaligned;
-  Wide sums[M][4] = {};
+  Wide sums[std::size_t(M)][4] = {};
   for (std::ptrdiff_t s = 0; s < count; ++s) {
     const std::ptrdiff_t k = steps[s];
     Wide columns[4];
@@ -167,7 +165,7 @@ template <std::floating_point T, int M>
   using Wide = typename LanesType<T, n>::type;
   using Anywhere = typename LanesType<T, n>::unaligned;
   for (std::ptrdiff_t first = 0; first < columns; first += 2 * n) {
-    Wide sums[M][2] = {};
+    Wide sums[std::size_t(M)][2] = {};
     for (std::ptrdiff_t s = 0; s < count; ++s) {
       const std::ptrdiff_t k = steps[s];
       const auto* const right =
@@ -249,7 +247,7 @@ void panel_products(const T* const* rows, std::ptrdiff_t count, const T* panels,
     for (std::ptrdiff_t first = 0; first < columns; first += width) {
       const T* const panel = panels + first * length;
       const std::ptrdiff_t there = std::min(width, columns - first);
-      T edge[panel_rows * width];
+      T edge[std::size_t(panel_rows * width)];
       walk([&](std::ptrdiff_t row, bool full, std::ptrdiff_t part, const std::uint32_t* steps,
                std::ptrdiff_t n) {
         T* const place = values + row * ld + first;

@@ -67,14 +67,14 @@ class KeptRows {
       row.place = find_slot(point);
       if (row.place == nowhere) return {};
       row.write = values_.data() + row.place * size_;
-      places_[row.place] = {.point = i};
+      places_[std::size_t(row.place)] = {.point = i};
       place_of_[point] = row.place;
-    } else if (places_[row.place].known) {
+    } else if (places_[std::size_t(row.place)].known) {
       row.read = values_.data() + row.place * size_;
     } else {
       return {};  // Another thread fills it.
     }
-    ++places_[row.place].borrowers;
+    ++places_[std::size_t(row.place)].borrowers;
     return row;
   }
 
@@ -82,7 +82,7 @@ class KeptRows {
   void give_back(const Row& row, bool filled) {
     if (row.place == nowhere) return;
     const std::scoped_lock lock(mutex_);
-    Place& place = places_[row.place];
+    Place& place = places_[std::size_t(row.place)];
     --place.borrowers;
     if (row.write == nullptr) return;
     place.known = filled;
@@ -195,11 +195,11 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
       static_assert(ByteInputs<Left> == ByteInputs<Right>,
                     "both input sets must be bytes, or none: cast one of them");
       packed_block(kernel, x, rows, ready, first, count, values, ld, scratch);
-      scratch.evaluations += std::ssize(rows) * count;
+      scratch.evaluations += std::uint64_t(std::ssize(rows) * count);
       return;
     }
   }
-  kernel_block(kernel, x, rows, z, ready.points.subspan(first, count), values, ld, scratch);
+  kernel_block(kernel, x, rows, z, slice_of(ready.points, first, count), values, ld, scratch);
 }
 
 /// Kernel values computed on request, without a matrix, in O(m) memory. Refers to the inputs.
@@ -224,8 +224,8 @@ class OnDemandGram : public Gram<kernel_scalar_t<I>> {
   [[nodiscard]] std::span<const Scalar> row(std::ptrdiff_t i,
                                             BlockScratch<Scalar>& scratch) const override {
     scratch.values.reserve_discarding(this->size());
-    block(std::span(points_).subspan(i, 1), points_, scratch.values.data(), this->size(), scratch);
-    return scratch.values.span().first(this->size());
+    block(slice_of(points_, i, 1), points_, scratch.values.data(), this->size(), scratch);
+    return slice_of(scratch.values.span(), 0, this->size());
   }
 
   /// Computes a block. Cost: one kernel evaluation per value. `values` must not lie in the

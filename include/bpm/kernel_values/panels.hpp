@@ -76,7 +76,7 @@ BPM_DETAIL_FULL_WIDTH inline void pack_panel(const T* const* columns, std::ptrdi
   for (std::ptrdiff_t first = 0; first < panel_width<T>; first += n) {
     std::ptrdiff_t k = 0;
     for (; k + n <= length; k += n) {
-      Lanes<T> square[n];
+      Lanes<T> square[std::size_t(n)];
 #pragma GCC unroll 16
       for (int i = 0; i < n; ++i) {
         square[i] = first + i < count ? load_lanes(columns[first + i] + k) : Lanes<T>{};

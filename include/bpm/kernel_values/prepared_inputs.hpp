@@ -80,8 +80,8 @@ class PreparedInputs<I> {
       Eigen::Map<Eigen::Matrix<Number, 1, Eigen::Dynamic>>(row, features_) =
           inputs.row(i).template cast<Number>();
       if constexpr (!ByteInputs<I>) {
-        for (std::size_t c = 0; c < origin_.size(); ++c) {
-          row[c] = static_cast<Number>(static_cast<double>(inputs(i, c)) - origin_[c]);
+        for (std::ptrdiff_t c = 0; c < std::ssize(origin_); ++c) {
+          row[c] = static_cast<Number>(static_cast<double>(inputs(i, c)) - origin_[std::size_t(c)]);
         }
       }
       std::fill(row + features_, row + stride_, Number{0});
@@ -121,12 +121,13 @@ class PreparedInputs<I> {
   }
   /// Bytes of a row, with padding.
   [[nodiscard]] static std::size_t row_bytes(const I& inputs) {
-    return padded_features(inputs) * sizeof(Number);
+    return std::size_t(padded_features(inputs)) * sizeof(Number);
   }
   /// Bytes that preparing such inputs would use; `moved`: with an origin.
   [[nodiscard]] static std::size_t bytes_needed(const I& inputs, bool moved = false) {
-    return inputs.rows() * ((borrowable(inputs) && !moved ? 0 : row_bytes(inputs)) +
-                            sizeof(Scalar) + (ByteInputs<I> ? sizeof(std::int64_t) : 0));
+    return std::size_t(inputs.rows()) *
+           ((borrowable(inputs) && !moved ? 0 : row_bytes(inputs)) + sizeof(Scalar) +
+            (ByteInputs<I> ? sizeof(std::int64_t) : 0));
   }
 
  private:
@@ -218,7 +219,7 @@ class PreparedInputs<I> {
   [[nodiscard]] Scalar squared_norm(std::ptrdiff_t i) const noexcept { return norms_[i]; }
   [[nodiscard]] std::size_t bytes() const noexcept { return norms_.size() * sizeof(Scalar); }
   [[nodiscard]] static std::size_t bytes_needed(const I& inputs, bool /*moved*/ = false) {
-    return inputs.rows() * sizeof(Scalar);
+    return std::size_t(inputs.rows()) * sizeof(Scalar);
   }
 
   /// Largest number of columns of a scattered row. Without this limit the largest index in a file
@@ -226,7 +227,7 @@ class PreparedInputs<I> {
   static constexpr std::ptrdiff_t widest_scattered = std::ptrdiff_t{1} << 20;
   /// Bytes per thread for a scattered row.
   [[nodiscard]] static std::size_t scattered_bytes(const I& inputs) {
-    return inputs.cols() <= widest_scattered ? inputs.cols() * sizeof(Scalar) : 0;
+    return inputs.cols() <= widest_scattered ? std::size_t(inputs.cols()) * sizeof(Scalar) : 0;
   }
 
   /// Writes input i into a dense row of zeros; `clear` resets it to zeros.
@@ -236,9 +237,7 @@ class PreparedInputs<I> {
     }
   }
   void clear(std::ptrdiff_t i, Scalar* dense) const {
-    for (typename I::InnerIterator entry(*inputs_, i); entry; ++entry) {
-      dense[entry.col()] = 0;
-    }
+    for (typename I::InnerIterator entry(*inputs_, i); entry; ++entry) dense[entry.col()] = 0;
   }
   /// Inner product of input i with a dense row.
   [[nodiscard]] Scalar product(std::ptrdiff_t i, const Scalar* dense) const {

@@ -57,6 +57,11 @@ concept InputSet = DenseInputs<I> || SparseInputs<I> || RangeInputs<I>;
 
 namespace detail {
 
+/// Inputs of the same one of these kinds.
+template <class I, class J>
+concept SameKind = (DenseInputs<I> && DenseInputs<J>) || (SparseInputs<I> && SparseInputs<J>) ||
+                   (RangeInputs<I> && RangeInputs<J>);
+
 /// Dense inputs of bytes, 0 to 255: images. Inner products are exact integers, with four products
 /// per operation where the target has the instruction, and need a quarter of the memory traffic.
 /// Kernel values are float. For pixels / 255 as inputs, give the kernel the scale 1 / 255^2,
@@ -117,11 +122,11 @@ template <InputSet I>
     for (Eigen::Index i = 0; i < result.rows(); ++i) {
       if constexpr (SparseInputs<I>) {
         result.startVec(i);
-        for (typename I::InnerIterator entry(inputs, chosen[i]); entry; ++entry) {
+        for (typename I::InnerIterator entry(inputs, chosen[std::size_t(i)]); entry; ++entry) {
           result.insertBack(i, entry.col()) = entry.value();
         }
       } else {
-        result.row(i) = inputs.row(chosen[i]);
+        result.row(i) = inputs.row(chosen[std::size_t(i)]);
       }
     }
     if constexpr (SparseInputs<I>) result.finalize();
@@ -143,9 +148,7 @@ void check_inputs(const I& inputs, std::string_view function, Eigen::Index first
   if constexpr (DenseInputs<I>) {
     if constexpr (std::floating_point<typename I::Scalar>) {
       for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
-        if (inputs.row(i).allFinite()) [[likely]] {
-          continue;
-        }
+        if (inputs.row(i).allFinite()) continue;
         for (Eigen::Index j = 0; j < inputs.cols(); ++j) {
           if (!std::isfinite(inputs(i, j))) refuse(i, j, inputs(i, j));
         }

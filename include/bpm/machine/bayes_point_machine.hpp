@@ -35,7 +35,7 @@ struct Fitting {
                 "bpm/gaussian_process/expectation_propagation/machine.hpp");
 
   template <class Kernel, class I>
-  using Fitted = Classifier<Kernel, owned_inputs_t<I>>;
+  using Fitted = Classifier<Kernel, training_inputs_t<Kernel, I>>;
   static constexpr bool makes_draws = true;
 
   /// Returns the object that has `memory_need`.
@@ -134,8 +134,9 @@ class BayesPointMachine {
   static_assert(detail::CanBeKernel<Kernel>,
                 "a kernel needs double operator()(const Input&, const Input&) const, a function of "
                 "two inputs of the training set; see bpm/kernels/kernel.hpp");
-  static_assert(!std::same_as<Sampler, FitSettings>,
-                "settings are the third argument, after the sampler: "
+  static_assert(detail::HasTraits<Sampler> || std::same_as<Sampler, ExpectationPropagation>,
+                "the second argument is a sampler, with the traits of bpm/samplers/sampler.hpp, or "
+                "a soft boundary; settings are the third, after the sampler: "
                 "BayesPointMachine(kernel, PermutedPerceptron{}, settings)");
   static_assert(detail::SomeBoundary<Boundary>, "a boundary is AutomaticBoundary or SoftBoundary");
   using Fitting = detail::Fitting<Sampler>;
@@ -176,15 +177,14 @@ class BayesPointMachine {
   /// \throws BudgetTooSmall if `settings().memory` is below what is needed at least.
   /// \throws KernelValueError on kernel values that are not finite or near overflow.
   /// \throws Stopped if stopped before the first draw.
-  template <InputSet I, Observer O = detail::IgnoreProgress>
-    requires detail::TrainableOn<Kernel, I>
+  template <class I, Observer O = detail::IgnoreProgress>
   [[nodiscard]] typename detail::Fitting<Sampler>::template Fitted<Kernel, I> fit(
-      const I& inputs, std::span<const int> labels, O&& observer = {}, StopToken stop = {}) const;
+      const I& inputs, detail::LabelList labels, O&& observer = {}, StopToken stop = {}) const;
 
   /// Returns a `Training`, which can make more draws; it refers to lvalue inputs and labels.
   /// \throws std::invalid_argument with `standardise`; as `fit`.
   template <class I, Observer O = detail::IgnoreProgress>
-    requires(makes_draws && detail::TrainableOn<Kernel, std::remove_cvref_t<I>>)
+    requires makes_draws
   [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
                            StopToken stop = {}) const {
     detail::check_not_standardised(settings(), "BayesPointMachine::train");
@@ -235,6 +235,8 @@ BayesPointMachine(Kernel, Sampler, Boundary, FitSettings = {})
 ///     const std::vector<int> predicted = classifier.predict(others);
 template <class Kernel, class Sampler = PermutedPerceptron, class Boundary = AutomaticBoundary>
 class OneVsRest {
+  static_assert(!std::is_void_v<Sampler>, "OneVsRest is of a machine: BayesPointMachine(kernel)");
+
  public:
   static constexpr bool any_number_of_classes = true;  ///< Fits two classes or more.
   static constexpr bool one_against_one = false;       ///< `OneVsOne` fits pairs of classes.
@@ -247,15 +249,14 @@ class OneVsRest {
 
   /// Fits to m inputs and their labels, two or more distinct integers. Arguments, cost and errors
   /// as in `BayesPointMachine::fit`; memory grows with the number of classes.
-  template <InputSet I, Observer O = detail::IgnoreProgress>
-    requires detail::TrainableOn<Kernel, I>
+  template <class I, Observer O = detail::IgnoreProgress>
   [[nodiscard]] typename detail::Fitting<Sampler>::template Fitted<Kernel, I> fit(
-      const I& inputs, std::span<const int> labels, O&& observer = {}, StopToken stop = {}) const;
+      const I& inputs, detail::LabelList labels, O&& observer = {}, StopToken stop = {}) const;
 
   /// Returns a `Training`, which can make more draws; it refers to lvalue inputs and labels.
   /// \throws std::invalid_argument with `standardise`; as `fit`.
   template <class I, Observer O = detail::IgnoreProgress>
-    requires(makes_draws && detail::TrainableOn<Kernel, std::remove_cvref_t<I>>)
+    requires makes_draws
   [[nodiscard]] auto train(I&& inputs, detail::LabelList labels, O&& observer = {},
                            StopToken stop = {}) const {
     detail::check_not_standardised(settings(), "OneVsRest::train");
@@ -288,25 +289,28 @@ class OneVsRest {
   BayesPointMachine<Kernel, Sampler, Boundary> machine_;
 };
 
+/// Says that what is given is no machine.
+template <class Other>
+  requires(!requires(const Other& it) { it.sampler(); })
+OneVsRest(Other) -> OneVsRest<Other, void>;
+
 // Not inline, so that they are not compiled again where bpm::compiled has them.
 
 template <class Kernel, class Sampler, class Boundary>
-template <InputSet I, Observer O>
-  requires detail::TrainableOn<Kernel, I>
+template <class I, Observer O>
 typename detail::Fitting<Sampler>::template Fitted<Kernel, I>
-BayesPointMachine<Kernel, Sampler, Boundary>::fit(const I& inputs, std::span<const int> labels,
+BayesPointMachine<Kernel, Sampler, Boundary>::fit(const I& inputs, detail::LabelList labels,
                                                   O&& observer, StopToken stop) const {
-  return detail::fit_machine(*this, false, inputs, labels, observer, std::move(stop),
+  return detail::fit_machine(*this, false, inputs, labels.list(), observer, std::move(stop),
                              "BayesPointMachine::fit");
 }
 
 template <class Kernel, class Sampler, class Boundary>
-template <InputSet I, Observer O>
-  requires detail::TrainableOn<Kernel, I>
+template <class I, Observer O>
 typename detail::Fitting<Sampler>::template Fitted<Kernel, I>
-OneVsRest<Kernel, Sampler, Boundary>::fit(const I& inputs, std::span<const int> labels,
-                                          O&& observer, StopToken stop) const {
-  return detail::fit_machine(machine_, true, inputs, labels, observer, std::move(stop),
+OneVsRest<Kernel, Sampler, Boundary>::fit(const I& inputs, detail::LabelList labels, O&& observer,
+                                          StopToken stop) const {
+  return detail::fit_machine(machine_, true, inputs, labels.list(), observer, std::move(stop),
                              "OneVsRest::fit");
 }
 

@@ -36,7 +36,8 @@ namespace bpm { inline namespace BPM_TARGET {
 /// of their own.
 ///
 /// `Queries` below are any inputs of the support's kind and precision; for a `PrecomputedKernel`
-/// a matrix of kernel values with all training points, or `PrecomputedRows`.
+/// a matrix of kernel values with all training points, or `PrecomputedRows`. The answer to no
+/// inputs, 0 x d, has no rows, and the columns that it has for any.
 template <class Kernel, InputSet Inputs>
 class Classifier {
  public:
@@ -178,16 +179,13 @@ class Classifier {
     Eigen::MatrixXd votes = Eigen::MatrixXd::Zero(outputs.rows(), columns());
     double total = 0;
     for (Eigen::Index begin = 0; begin < outputs.cols(); begin += columns()) {
-      const double weight = parts().draw_weights[begin / columns() * parts().coefficients.cols()];
+      const auto first = static_cast<std::size_t>(begin / columns() * parts().coefficients.cols());
+      const double weight = parts().draw_weights[first];
       total += weight;
       for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
         const std::ptrdiff_t voted = detail::class_of_outputs(
             columns(), [&](std::ptrdiff_t c) { return outputs(i, begin + c); });
-        if (columns() > 1) {
-          votes(i, voted) += weight;
-        } else if (voted == 1) {
-          votes(i, 0) += weight;
-        }
+        if (columns() > 1 || voted == 1) votes(i, columns() > 1 ? voted : 0) += weight;
       }
     }
     return votes / total;
@@ -203,7 +201,7 @@ class Classifier {
                        "one per input");
     double error = 0;
     for (Eigen::Index i = 0; i < votes.rows(); ++i) {
-      const auto found = std::find(classes().begin(), classes().end(), labels[i]);
+      const auto found = std::find(classes().begin(), classes().end(), labels[std::size_t(i)]);
       const std::ptrdiff_t place = found - classes().begin();
       if (found == classes().end()) {
         error += 1;
@@ -213,7 +211,7 @@ class Classifier {
         error += 1 - votes(i, place);
       }
     }
-    return error / std::max<double>(1, votes.rows());
+    return error / std::max(1.0, static_cast<double>(votes.rows()));
   }
 
   [[nodiscard]] const Parts& parts() const noexcept { return body_->parts; }  ///< All parts.
@@ -312,6 +310,9 @@ class Classifier {
   /// Calls use(queries), standardised if the training set was. All queries pass here.
   template <class Queries, class Use>
   decltype(auto) scaled(const Queries& inputs, Use&& use) const {
+    static_assert(detail::SameKind<Queries, Inputs> || std::same_as<Kernel, PrecomputedKernel>,
+                  "queries are of the training set's kind: dense rows of numbers, sparse rows "
+                  "(row-major), or a random-access range, such as std::vector");
     body_->made_for.check("Classifier");
     if constexpr (detail::ScalableInputs<Inputs> && !std::same_as<Kernel, PrecomputedKernel>) {
       if (parts().standardisation) {

@@ -292,9 +292,7 @@ BPM_INLINE void check_parts(const PartNumbers& parts, std::ptrdiff_t inputs,
     for (const double mean : scaling.mean) {
       check(std::isfinite(mean), f, "standardisation", "has a mean of ", mean, ", must be finite");
     }
-    for (const double deviation : scaling.deviation) {
-      check_positive(f, "standardisation", deviation);
-    }
+    for (const double number : scaling.deviation) check_positive(f, "standardisation", number);
     for (const Eigen::Index column : scaling.constant) {
       check(column >= 0 && column < features, f, "standardisation", "has the constant column ",
             column, ", must be below ", features);

@@ -120,7 +120,7 @@ class PackedSupport {
             return PreparedInputs<I>(inputs, origin);
         }()),
         points_(first_points(size())),
-        blocks_((size() + width - 1) / width),
+        blocks_(std::size_t((size() + width - 1) / width)),
         source_(source) {
     if constexpr (InputView<I>) {
       gates_ = std::make_unique<Gate[]>(blocks_.size());
@@ -158,7 +158,7 @@ class PackedSupport {
         }
       }
     }
-    return blocks_[b];
+    return blocks_[std::size_t(b)];
   }
 
  private:
@@ -169,10 +169,10 @@ class PackedSupport {
   };
 
   [[nodiscard]] std::span<const PointIndex> points_of(std::ptrdiff_t b) const {
-    return std::span(points_).subspan(b * width, std::min(width, size() - b * width));
+    return slice_of(points_, b * width, std::min(width, size() - b * width));
   }
   void pack_block(std::ptrdiff_t b) const {
-    make_ready(prepared_, points_of(b), pack_, blocks_[b]);
+    make_ready(prepared_, points_of(b), pack_, blocks_[std::size_t(b)]);
   }
   void read_block(std::ptrdiff_t b) const {
     const std::ptrdiff_t count = std::ssize(points_of(b));

@@ -97,10 +97,9 @@ namespace detail {
 [[nodiscard]] inline const ChoiceCandidate* candidate_taken(const BoundaryChoice& boundary) {
   const ChoiceCandidate* taken = nullptr;
   for (const ChoiceCandidate& one : boundary.candidates) {
-    if (one.consistent && one.slope > 0 && one.relative_lambda == boundary.relative_lambda &&
-        one.label_noise == boundary.label_noise) {
-      taken = &one;
-    }
+    const bool same =
+        one.relative_lambda == boundary.relative_lambda && one.label_noise == boundary.label_noise;
+    if (one.consistent && one.slope > 0 && same) taken = &one;
   }
   return taken;
 }
@@ -130,10 +129,7 @@ template <class Kernel>
   if constexpr (std::same_as<Kernel, Gaussian>) {
     return 1 / std::sqrt(kernel.gamma());
   } else if constexpr (std::same_as<Kernel, RuntimeKernel>) {
-    return kernel.visit([]<class K>(const K& one) -> std::optional<double> {
-      if constexpr (std::same_as<K, Gaussian>) return gaussian_width(one);
-      return std::nullopt;
-    });
+    return kernel.visit([](const auto& one) { return gaussian_width(one); });
   }
   return std::nullopt;
 }
@@ -249,7 +245,7 @@ BPM_INLINE std::vector<FitWarning> fit_warnings(const Subproblems& problems,
       return means[p].plain_output(point, problems.lambda_at(point)) +
              (p < shifts.size() ? shifts[p] : 0);
     };
-    ++predicted[class_of_outputs(std::ssize(means), output)];
+    ++predicted[std::size_t(class_of_outputs(std::ssize(means), output))];
     const auto own_class =
         std::lower_bound(problems.classes.begin(), problems.classes.end(), labels[i]);
     ++counts[static_cast<std::size_t>(own_class - problems.classes.begin())];

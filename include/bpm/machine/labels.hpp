@@ -40,15 +40,18 @@ namespace bpm { inline namespace BPM_TARGET { namespace detail {
 class LabelList {
  public:
   template <class L>
-    requires std::convertible_to<L, std::span<const int>>
+    requires(!std::same_as<std::remove_cvref_t<L>, LabelList>)
   LabelList(L&& labels) {  // NOLINT: stands for a parameter of type span.
-    if constexpr (std::is_lvalue_reference_v<L> || std::ranges::borrowed_range<L>) {
-      labels_ = labels;
-    } else {
-      kept_ = std::make_shared<const std::vector<int>>(labels.begin(), labels.end());
+    static_assert(std::convertible_to<L, std::span<const int>>,
+                  "labels are ints, one for each input, that lie one behind the other, such as "
+                  "std::vector<int>: give each class a number, and an Eigen vector as a std::span");
+    labels_ = labels;
+    if constexpr (!std::is_lvalue_reference_v<L> && !std::ranges::borrowed_range<L>) {
+      kept_ = std::make_shared<const std::vector<int>>(labels_.begin(), labels_.end());
       labels_ = *kept_;
     }
   }
+  LabelList(const int* first, std::size_t count) : labels_(first, count) {}
   [[nodiscard]] std::span<const int> list() const noexcept { return labels_; }
 
  private:
@@ -74,7 +77,7 @@ class LabelList {
 [[nodiscard]] inline std::vector<int> labels_at(std::span<const int> labels,
                                                 std::span<const PointIndex> points) {
   std::vector<int> chosen;
-  for (const PointIndex i : points) chosen.push_back(labels[i]);
+  for (const PointIndex i : points) chosen.push_back(labels[std::size_t(i)]);
   return chosen;
 }
 
@@ -124,7 +127,7 @@ struct Subproblems {
 
   [[nodiscard]] std::size_t size() const noexcept { return signs.size(); }
   [[nodiscard]] double lambda_at(std::ptrdiff_t i) const {
-    return lambda->empty() ? 0.0 : (*lambda)[i];
+    return lambda->empty() ? 0.0 : (*lambda)[std::size_t(i)];
   }
 };
 
@@ -224,12 +227,13 @@ template <class Kernel = void, InputSet I>
   std::vector<std::vector<PointIndex>> groups;
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) return groups;
   std::vector<PointIndex> order = first_points(std::ssize(hashes));
+  const auto hash = [&](PointIndex i) { return hashes[static_cast<std::size_t>(i)]; };
   std::sort(order.begin(), order.end(), [&](PointIndex a, PointIndex b) {
-    return std::pair(hashes[a], a) < std::pair(hashes[b], b);
+    return std::pair(hash(a), a) < std::pair(hash(b), b);
   });
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     std::vector<PointIndex> group{order[begin]};
-    for (end = begin + 1; end < order.size() && hashes[order[end]] == hashes[order[begin]]; ++end) {
+    for (end = begin + 1; end < order.size() && hash(order[end]) == hash(order[begin]); ++end) {
       if (equal_inputs(inputs, order[begin], order[end])) group.push_back(order[end]);
     }
     if (group.size() > 1) groups.push_back(std::move(group));
@@ -272,7 +276,8 @@ template <class T>
       PointIndex hard = -1;
       for (const PointIndex i : group) {
         if (problems.lambda_at(i) > 0) continue;
-        if (hard >= 0 && problems.signs[p][i] != problems.signs[p][hard]) {
+        if (hard >= 0 &&
+            problems.signs[p][std::size_t(i)] != problems.signs[p][std::size_t(hard)]) {
           return join("points ", hard, " and ", i,
                       " are equal inputs with different labels, so no classifier separates them; "
                       "set a soft boundary lambda > 0, or label noise with KernelGibbs");
@@ -282,17 +287,6 @@ template <class T>
     }
   }
   return {};
-}
-
-/// Whether a sampler can fit machines of pairs of classes: by draws, in one process.
-template <class Sampler>
-inline constexpr bool fits_pairs = requires { requires !Sampler::traits.collective; };
-
-/// Checks that machines of pairs of classes can share the boundary. \throws std::invalid_argument.
-inline void check_boundary_of_pairs(const SoftBoundary& boundary, std::string_view function) {
-  check(boundary.works_on_subsets(), function, "soft_boundary",
-        "must be one for any points with pairs of classes: automatic, or a lambda that is the same "
-        "for all, relative or per class");
 }
 
 /// Returns the number of pairs of so many classes.

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,8 +33,24 @@
 #include "bpm/machine/training.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/samplers/sampler.hpp"
+#include "bpm/version_space/soft_boundary.hpp"
 
 namespace bpm { inline namespace BPM_TARGET {
+
+namespace detail {
+
+/// Whether a sampler can fit machines of pairs of classes: by draws, in one process.
+template <class Sampler>
+inline constexpr bool fits_pairs = requires { requires !Sampler::traits.collective; };
+
+/// Checks that machines of pairs of classes can share the boundary. \throws std::invalid_argument.
+inline void check_boundary_of_pairs(const SoftBoundary& boundary, std::string_view function) {
+  check(boundary.works_on_subsets(), function, "soft_boundary",
+        "must be one for any points with pairs of classes: automatic, or a lambda that is the same "
+        "for all, relative or per class");
+}
+
+}  // namespace detail
 
 /// Many classes by one machine for each of the C (C - 1) / 2 pairs of classes: the decision value
 /// of a class is the mean of tanh(f / u) over its pairs, f the machine's decision value, positive
@@ -49,6 +66,7 @@ namespace bpm { inline namespace BPM_TARGET {
 /// within `FitSettings::memory`, beside a copy of its inputs.
 template <class Kernel, class Sampler = PermutedPerceptron, class Boundary = AutomaticBoundary>
 class OneVsOne {
+  static_assert(!std::is_void_v<Sampler>, "OneVsOne is of a machine: BayesPointMachine(kernel)");
   static_assert(detail::fits_pairs<Sampler>,
                 "pairs of classes are fitted by draws, in one process");
 
@@ -64,12 +82,9 @@ class OneVsOne {
   /// Fits to m inputs and their labels, two or more distinct integers. Arguments and errors as in
   /// `BayesPointMachine::fit`; errors of a pair name its classes. \throws std::invalid_argument on
   /// class weights, or lambdas by point; Stopped if stopped before every pair has a draw.
-  template <InputSet I, Observer O = detail::IgnoreProgress>
-    requires detail::TrainableOn<Kernel, I>
-  [[nodiscard]] Classifier<Kernel, detail::owned_inputs_t<I>> fit(const I& inputs,
-                                                                  std::span<const int> labels,
-                                                                  O&& observer = {},
-                                                                  StopToken stop = {}) const;
+  template <class I, Observer O = detail::IgnoreProgress>
+  [[nodiscard]] Classifier<Kernel, detail::training_inputs_t<Kernel, I>> fit(
+      const I& inputs, detail::LabelList labels, O&& observer = {}, StopToken stop = {}) const;
 
   /// Returns the memory that `fit` needs on these inputs with this many classes; each pair chooses
   /// its own strategy. \throws BudgetTooSmall as `fit` would.
@@ -95,6 +110,11 @@ class OneVsOne {
  private:
   BayesPointMachine<Kernel, Sampler, Boundary> machine_;
 };
+
+/// Says that what is given is no machine.
+template <class Other>
+  requires(!requires(const Other& it) { it.sampler(); })
+OneVsOne(Other) -> OneVsOne<Other, void>;
 
 namespace detail {
 
@@ -226,10 +246,10 @@ template <class Kernel, class Sampler, class Boundary, InputSet I, class O>
 }  // namespace detail
 
 template <class Kernel, class Sampler, class Boundary>
-template <InputSet I, Observer O>
-  requires detail::TrainableOn<Kernel, I>
-Classifier<Kernel, detail::owned_inputs_t<I>> OneVsOne<Kernel, Sampler, Boundary>::fit(
-    const I& inputs, std::span<const int> labels, O&& observer, StopToken stop) const {
+template <class I, Observer O>
+Classifier<Kernel, detail::training_inputs_t<Kernel, I>> OneVsOne<Kernel, Sampler, Boundary>::fit(
+    const I& inputs, detail::LabelList given_labels, O&& observer, StopToken stop) const {
+  const std::span<const int> labels = given_labels.list();
   const char* const f = "OneVsOne::fit";
   const std::vector<int> classes = detail::check_labels(detail::input_count(inputs), labels, f);
   if (classes.size() == 2) {

@@ -132,7 +132,7 @@ class SupportValues {
       worker.values.reserve_discarding(height * z.size());
       const std::ptrdiff_t begin = chunk * height;
       const std::ptrdiff_t rows = std::min(height, x.size() - begin);
-      const auto points = std::span(all).subspan(begin, rows);
+      const auto points = slice_of(all, begin, rows);
       for (std::ptrdiff_t b = 0; b < z.block_count(); ++b) {
         const ReadyColumns<Scalar>& columns = z.block(b);
         kernel_block(kernel_, x, points, z.prepared(), columns, 0, std::ssize(columns.points),
@@ -210,7 +210,7 @@ class SupportValues {
       const std::ptrdiff_t begin = job / parts * height;
       const std::ptrdiff_t rows = std::min(height, n - begin);
       const std::ptrdiff_t part = job % parts;
-      const auto points = std::span(all).subspan(begin, rows);
+      const auto points = slice_of(all, begin, rows);
       for (std::ptrdiff_t b = z.block_count() * part / parts;
            b < z.block_count() * (part + 1) / parts; ++b) {
         const ReadyColumns<Scalar>& columns = z.block(b);

@@ -73,9 +73,11 @@ class DrawMean {
   [[nodiscard]] const std::vector<KeptDraw>& left_out() const noexcept { return left_out_; }
 
   /// Returns the coefficient of training point i in the mean E[w].
-  [[nodiscard]] double coefficient(std::ptrdiff_t i) const { return coefficients_[i] / weight_; }
+  [[nodiscard]] double coefficient(std::ptrdiff_t i) const {
+    return coefficients_[std::size_t(i)] / weight_;
+  }
   /// Returns <E[w], x_i> under the sampling kernel.
-  [[nodiscard]] double output(std::ptrdiff_t i) const { return outputs_[i] / weight_; }
+  [[nodiscard]] double output(std::ptrdiff_t i) const { return outputs_[std::size_t(i)] / weight_; }
 
   /// Returns <E[w], x_i> under the plain kernel, for a point with this lambda.
   [[nodiscard]] double plain_output(std::ptrdiff_t i, double lambda) const {
@@ -253,7 +255,8 @@ template <class Sampler, class T>
           state.means[draw.problem].add(scaled);
           if (std::exchange(counted, draw.number) != draw.number) mistaken.push_back(0);
           for (const PointIndex i : draw.support) {
-            if (std::exchange(last_draw[i], draw.number) != draw.number) ++mistaken.back();
+            std::uint64_t& last = last_draw[static_cast<std::size_t>(i)];
+            if (std::exchange(last, draw.number) != draw.number) ++mistaken.back();
           }
           state.draw_errors += plain_errors(draw, spaces[draw.problem]);
           ++state.draws_seen;
@@ -270,8 +273,7 @@ template <class Sampler, class T>
         },
         "a machine with a sampler that sees a cone needs "
         "bpm/samplers/sample_version_space.hpp: include it, or bpm/bpm.hpp");
-    SamplerReport report;
-    report.converged = true;
+    SamplerReport report{.converged = true};
     std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
     for (std::size_t p = 0; p < spaces.size(); ++p) {
       const auto sink = [&](const Draw& draw) {
@@ -302,7 +304,7 @@ template <class Sampler, class T>
 BPM_INLINE void DrawMean::add(const Draw& draw) {
   check_draw(draw);
   for (std::size_t s = 0; of_draws_ && s < draw.support.size(); ++s) {
-    double& sum = coefficients_[draw.support[s]];
+    double& sum = coefficients_[std::size_t(draw.support[s])];
     sum = multiply_add(draw.weight, draw.coefficients[s], sum);
   }
   for (std::size_t i = 0; of_draws_ && i < outputs_.size(); ++i) {
@@ -310,18 +312,12 @@ BPM_INLINE void DrawMean::add(const Draw& draw) {
   }
   if (of_draws_) weight_ += draw.weight;
   ++count_;
-  if (!draw.left_out.empty()) {
-    left_out_.push_back({draw.number,
-                         draw.weight,
-                         {draw.left_out.begin(), draw.left_out.end()},
-                         {draw.left_out_outputs.begin(), draw.left_out_outputs.end()}});
-  }
-  if (keep_) {
-    kept_.push_back({draw.number,
-                     draw.weight,
-                     {draw.support.begin(), draw.support.end()},
-                     {draw.coefficients.begin(), draw.coefficients.end()}});
-  }
+  const auto of = [&](std::span<const PointIndex> at, std::span<const double> values) {
+    return KeptDraw{
+        draw.number, draw.weight, {at.begin(), at.end()}, {values.begin(), values.end()}};
+  };
+  if (!draw.left_out.empty()) left_out_.push_back(of(draw.left_out, draw.left_out_outputs));
+  if (keep_) kept_.push_back(of(draw.support, draw.coefficients));
 }
 
 BPM_INLINE void DrawMean::set_centre(const CentreOfMass& centre) {
@@ -339,9 +335,7 @@ BPM_INLINE void DrawMean::set_centre(const CentreOfMass& centre) {
 
 BPM_INLINE double DrawMean::norm() const {
   double squared = 0;
-  for (std::ptrdiff_t i = 0; i < size(); ++i) {
-    squared += coefficient(i) * output(i);
-  }
+  for (std::ptrdiff_t i = 0; i < size(); ++i) squared += coefficient(i) * output(i);
   return std::sqrt(std::max(0.0, squared));
 }
 
@@ -350,13 +344,13 @@ BPM_INLINE DrawMean DrawMean::on_points(std::span<const PointIndex> points, std:
   DrawMean result(0, keep_);
   result.coefficients_.assign(static_cast<std::size_t>(all), 0.0);
   for (std::size_t k = 0; k < points.size(); ++k) {
-    result.coefficients_[points[k]] = coefficient(static_cast<std::ptrdiff_t>(k)) / unit;
+    result.coefficients_[std::size_t(points[k])] = coefficient(std::ptrdiff_t(k)) / unit;
   }
   result.weight_ = 1;
   result.count_ = count_;
   result.kept_ = kept_;
   for (KeptDraw& draw : result.kept_) {
-    for (PointIndex& i : draw.support) i = points[i];
+    for (PointIndex& i : draw.support) i = points[std::size_t(i)];
     for (double& alpha : draw.coefficients) alpha /= unit;
   }
   return result;

@@ -314,36 +314,36 @@ BPM_INLINE void set_means(const PartNumbers& parts, std::span<const DrawMean> me
   // Index of each point in the support; -1: not in it.
   std::vector<Eigen::Index> place(static_cast<std::size_t>(m), -1);
   std::size_t kept = std::numeric_limits<std::size_t>::max();
-  for (const PointIndex i : more) place[i] = 0;
+  for (const PointIndex i : more) place[std::size_t(i)] = 0;
   for (const DrawMean& mean : means) {
     kept = std::min(kept, mean.kept().size());
     for (std::ptrdiff_t i = 0; i < m; ++i) {
-      if (mean.coefficient(i) != 0) place[i] = 0;
+      if (mean.coefficient(i) != 0) place[std::size_t(i)] = 0;
     }
     for (const KeptDraw& draw : mean.kept()) {
-      for (const PointIndex i : draw.support) place[i] = 0;
+      for (const PointIndex i : draw.support) place[std::size_t(i)] = 0;
     }
   }
   for (std::ptrdiff_t i = 0; i < m; ++i) {
-    if (place[i] < 0) continue;
-    place[i] = std::ssize(parts.support);
+    if (place[std::size_t(i)] < 0) continue;
+    place[std::size_t(i)] = std::ssize(parts.support);
     parts.support.push_back(static_cast<PointIndex>(i));
   }
   const Eigen::Index size = std::ssize(parts.support);
   parts.coefficients.resize(size, columns);
   for (Eigen::Index s = 0; s < size; ++s) {
     for (Eigen::Index c = 0; c < columns; ++c) {
-      parts.coefficients(s, c) = means[c].coefficient(parts.support[s]);
+      parts.coefficients(s, c) = means[std::size_t(c)].coefficient(parts.support[std::size_t(s)]);
     }
   }
   parts.draw_coefficients.setZero(size, static_cast<Eigen::Index>(kept) * columns);
   for (std::size_t n = 0; n < kept; ++n) {
     parts.draw_numbers.push_back(means[0].kept()[n].number);
     for (Eigen::Index c = 0; c < columns; ++c) {
-      const KeptDraw& draw = means[c].kept()[n];
+      const KeptDraw& draw = means[std::size_t(c)].kept()[n];
       parts.draw_weights.push_back(draw.weight);
       for (std::size_t s = 0; s < draw.support.size(); ++s) {
-        parts.draw_coefficients(place[draw.support[s]],
+        parts.draw_coefficients(place[std::size_t(draw.support[s])],
                                 static_cast<Eigen::Index>(n) * columns + c) = draw.coefficients[s];
       }
     }
@@ -354,7 +354,7 @@ BPM_INLINE void set_means(const PartNumbers& parts, std::span<const DrawMean> me
     double smallest = std::numeric_limits<double>::infinity();
     std::size_t errors = 0;
     for (std::ptrdiff_t i = 0; i < m; ++i) {
-      const int sign = problems->signs[p][i];
+      const int sign = problems->signs[p][std::size_t(i)];
       smallest = std::min(smallest, sign * mean.output(i));
       errors += sign * mean.plain_output(i, problems->lambda_at(i)) <= 0 ? 1U : 0U;
     }

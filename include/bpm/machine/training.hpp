@@ -327,17 +327,35 @@ struct CalledWithNothingToo : Kernel, CalledWithNothing {};
 template <class Kernel>
 concept CanBeKernel =
     std::same_as<Kernel, PrecomputedKernel> || InnerProductKernel<Kernel> ||
-    ManhattanKernel<Kernel> || !std::is_class_v<Kernel> || std::is_final_v<Kernel> ||
-    !requires { &CalledWithNothingToo<Kernel>::operator(); };
+    ManhattanKernel<Kernel> || std::is_function_v<std::remove_pointer_t<Kernel>> ||
+    (std::is_class_v<Kernel> &&
+     (std::is_final_v<Kernel> || !requires { &CalledWithNothingToo<Kernel>::operator(); }));
 
 template <class Kernel, class I>
-concept TrainableOn = std::same_as<Kernel, PrecomputedKernel> || KernelOn<Kernel, I>;
+concept TrainableOn =
+    (DenseInputs<I> && std::same_as<Kernel, PrecomputedKernel>) || KernelOn<Kernel, I>;
+
+/// The inputs of a training set; of others a sentence.
+template <class Kernel, class I>
+struct TrainingInputs {
+  static_assert(TrainableOn<Kernel, I>,
+                "the kernel is no function of two of these inputs: inputs are dense rows of "
+                "numbers, sparse rows (row-major), or what is in a random-access range, such as "
+                "std::vector, for a kernel of two of its elements; a PrecomputedKernel takes the "
+                "dense matrix of its values");
+  using Owned = owned_inputs_t<I>;
+};
+
+/// Type in which a classifier of this kernel keeps inputs of its training set.
+template <class Kernel, class I>
+using training_inputs_t = typename TrainingInputs<Kernel, I>::Owned;
 
 /// Starts the training of a machine.
 template <class Kernel, class Sampler, class Boundary, class I, class O>
 [[nodiscard]] auto start_training(const BayesPointMachine<Kernel, Sampler, Boundary>& machine,
                                   bool any_number, I&& inputs, LabelList labels, O& observer,
                                   StopToken stop, std::string_view function) {
+  [[maybe_unused]] constexpr TrainingInputs<Kernel, std::remove_cvref_t<I>> checked{};
   const std::vector<int> classes =
       check_labels(input_count(inputs), labels.list(), function, any_number);
   return Training(machine, keep_or_refer(std::forward<I>(inputs)), std::move(labels), classes,

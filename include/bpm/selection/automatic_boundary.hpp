@@ -327,8 +327,8 @@ BPM_INLINE OutOfFold outputs_held_out(std::span<const DrawMean> means, std::span
   BPM_DETAIL_OF_SAMPLER(WORD, Billiard, T)                                                      \
   BPM_DETAIL_OF_SAMPLER(WORD, KernelGibbs, T)
 
-#define BPM_DETAIL_FIT(WORD, Machine, K, T)                                                   \
-  WORD Classifier<K, RowMatrix<T>> Machine<K>::fit(const RowMatrix<T>&, std::span<const int>, \
+#define BPM_DETAIL_FIT(WORD, Machine, K, T)                                                \
+  WORD Classifier<K, RowMatrix<T>> Machine<K>::fit(const RowMatrix<T>&, detail::LabelList, \
                                                    detail::IgnoreProgress&&, StopToken) const;
 
 #define BPM_DETAIL_OF_KERNEL(WORD, K, T)                                                        \

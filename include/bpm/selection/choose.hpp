@@ -17,6 +17,7 @@
 #include "bpm/core/progress.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/decision/scores.hpp"
+#include "bpm/kernel_values/gram.hpp"
 #include "bpm/kernels/kernel.hpp"
 #include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
@@ -35,20 +36,21 @@ namespace bpm { inline namespace BPM_TARGET {
 template <class Kernel>
 struct ChoiceGrid {
   std::vector<Kernel> kernels;  ///< From narrow to wide: the last of equals wins.
-  /// Soft boundaries to try, and how, in the place of the machine's.
-  AutomaticBoundary boundary{};
+  /// Numbers of kernels at both ends that are tried, one after the other, only while the narrowest
+  /// (if none is consistent, too) or the widest one tried is best.
+  std::size_t narrower = 0, wider = 0;
+  AutomaticBoundary boundary{};  ///< Soft boundaries to try, and how; not the machine's.
   /// Biases to try (`FitSettings::bias`), with the best kernel and the lambdas next to the best;
   /// the machine's own is always a candidate. Empty: that alone.
   std::vector<double> biases{};
   /// Whether to try machines of pairs of classes (`OneVsOne`) for three to 30 classes: with the
-  /// best kernel and bias and the boundaries next to the best and, if these are better, with all
-  /// boundaries and kernels. They win if the criterion is smaller by its standard error and one
-  /// point. Not with class weights, lambdas by point, several processes.
+  /// best kernel and bias and boundaries next to the best and, if these are better, with all. They
+  /// win if the criterion is smaller by its standard error and one point. Not with class weights,
+  /// lambdas by point, several processes.
   bool one_against_one = false;
   bool by_error = false;  ///< Minimise the share of errors, not the log loss.
-  /// Size of a larger part that judges the winner again against its neighbours in the grid, as the
-  /// best lambda and width change with the number of points. Training set and memory limit it, and
-  /// below 3/2 of the part it is skipped. 0: none.
+  /// Size of a larger part that judges the winner again, as the best lambda and width change with
+  /// the number of points. Training set and memory limit it. Skipped below 3/2 of the part.
   std::size_t more_points = 8000;
 };
 
@@ -59,18 +61,14 @@ struct Choice {
   /// (`FitSettings::boundary_choice`) and its slope; else lambda is the chosen one. If pairs of
   /// classes won, `fit` fits a `OneVsOne` of it.
   Machine machine;
-  /// All candidates, in the grid's order: kernels, then boundaries; other biases; pairs of classes.
+  /// All candidates, in the order tried: kernels, each with its boundaries; biases; pairs.
   std::vector<ChoiceCandidate> candidates;
   std::size_t best = 0;  ///< Index of the winner in `candidates`.
-  /// The winner's loss: smaller than its loss on other data will be, since it was chosen for it.
-  /// `nested` estimates that.
+  /// The winner's loss, optimistic since it chose: `nested` estimates the loss on other data.
   double selection_score = 0;
-  /// Number of classes with a single point, which always trained; see `Folds`.
-  std::size_t always_train = 0;
-  /// The winner's boundary; a machine whose boundary is given does not store it.
-  BoundaryChoice boundary{};
-  /// Points left out of a larger part, if a neighbour was better there and is the winner; else 0.
-  std::size_t moved_by = 0;
+  std::size_t always_train = 0;  ///< Number of classes with a single point, which always trained.
+  BoundaryChoice boundary{};     ///< The winner's, which a machine with a given boundary lacks.
+  std::size_t moved_by = 0;      ///< Points left out of a larger part that made the winner; else 0.
 
   /// Returns the winner.
   [[nodiscard]] const ChoiceCandidate& chosen() const { return candidates[best]; }
@@ -129,16 +127,15 @@ template <class Machine, class Kernel>
 }
 
 /// Judges the winner of a small part again on a larger one, of which the first fold of `search` is
-/// left out; returns the new winner. It walks through the grid, to the next softer or harder
-/// boundary or the next kernel, as long as a neighbour is better. The folds of the small part judge
-/// by more points: so the end of the walk must be better than its beginning by more than two
-/// standard errors of the mean difference. values_of(candidate) returns kernel values on the larger
-/// part. Cost: a fit of few draws each, and the values of each kernel.
-template <class Scalar, class Sampler, class ValuesOf>
-[[nodiscard]] std::size_t refine_on_larger_part(const CandidateSearch<Sampler>& search,
-                                                std::span<const ChoiceCandidate> candidates,
-                                                std::size_t best, bool by_error,
-                                                const ValuesOf& values_of) {
+/// left out. Walks through the grid, to the next softer or harder boundary or the next kernel, as
+/// long as a neighbour is better; returns the end if it is better than the beginning, which more
+/// points judged, by two standard errors of the mean difference. Cost: a fit of few draws each, and
+/// the values of each kernel, values_of(candidate), on the larger part.
+template <class Scalar, class Sampler>
+[[nodiscard]] std::size_t refine_on_larger_part(
+    const CandidateSearch<Sampler>& search, std::span<const ChoiceCandidate> candidates,
+    std::size_t best, bool by_error,
+    const std::function<DenseGram<Scalar>(const ChoiceCandidate&)>& values_of) {
   const Fold fold(search.folds.folds, 0, search.part.labels);
   const OutOfFold left_out = first_fold(search.folds, search.part.labels);
   // Losses or errors of points left out, by candidate; empty without a consistent classifier.
@@ -168,8 +165,7 @@ template <class Scalar, class Sampler, class ValuesOf>
   const std::size_t first = best;
   for (bool moved = true; moved;) {
     moved = false;
-    // Neighbours of the winner along one axis of the grid.
-    for (const int direction : {1, -1}) {
+    for (const int direction : {1, -1}) {  // Neighbours along one axis of the grid.
       for (const bool kernels : {false, true}) {
         std::optional<std::size_t> next;
         for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -184,10 +180,9 @@ template <class Scalar, class Sampler, class ValuesOf>
           if (!one.consistent || !same || direction * (place(one) - place(from)) <= 0) continue;
           if (!next || direction * (place(one) - place(candidates[*next])) < 0) next = i;
         }
-        if (next && is_better(*next, best, 0)) {
-          best = *next;
-          moved = true;
-        }
+        if (!next || !is_better(*next, best, 0)) continue;
+        best = *next;
+        moved = true;
       }
     }
     if (!search.control.go_on({.stage = "choosing"})) break;
@@ -204,7 +199,9 @@ template <class Machine, class Kernel, class I, class O>
   using Sampler = std::remove_cvref_t<decltype(machine.sampler())>;
   const char* const f = "choose";
   const FitSettings& settings = machine.settings();
-  check(!grid.kernels.empty(), f, "grid", "has no kernel");
+  check(grid.narrower < grid.kernels.size() && grid.wider < grid.kernels.size() - grid.narrower, f,
+        "grid", "has no kernel that is tried in any case");
+  std::size_t narrowest = grid.narrower, widest = grid.kernels.size() - 1 - grid.wider;
   const bool chooses = chooses_boundary(machine.sampler(), settings);
   const bool by_noise = chooses && chooses_label_noise<Sampler>(settings);
   const std::vector<double>& boundaries = checked_values(grid.boundary, by_noise, f);
@@ -218,7 +215,7 @@ template <class Machine, class Kernel, class I, class O>
   ensure<BudgetTooSmall>(needed <= static_cast<double>(settings.memory), f, ": memory is ",
                          settings.memory, " bytes, ", part.points.size(), " points need ", needed,
                          "; raise memory or choose on fewer points");
-  StageProgress<O> stage{observer, "choosing", grid.kernels.size()};
+  StageProgress<O> stage{observer, "choosing", widest + 1 - narrowest};
   const RunControl control{std::ref(stage), stop, thread_count(settings.threads)};
   const auto check_not_stopped = [&] {
     ensure<Stopped>(!stage.stopped && !stop.stop_requested(), f, ": stopped while choosing");
@@ -251,11 +248,20 @@ template <class Machine, class Kernel, class I, class O>
                    &best_of_first_fold);
     check_not_stopped();
   };
-  for (std::size_t k = 0; k < grid.kernels.size(); ++k, ++stage.done) {
+  const auto try_kernel = [&](std::size_t k) {
     try_like({.kernel = k, .bias = grid.biases.empty() ? 0 : own_bias, .one_against_one = of_pairs},
              0, boundaries.size());
+    return best_candidate(candidates, grid.by_error);
+  };
+  std::optional<std::size_t> best;
+  for (std::size_t k = narrowest; k <= widest; ++k, ++stage.done) best = try_kernel(k);
+  for (;; ++stage.done) {  // Beyond an end that is best.
+    const std::size_t k = best ? candidates[*best].kernel : narrowest;
+    const bool narrower = k == narrowest && narrowest > 0;
+    if (!narrower && (!best || k < widest || widest + 1 == grid.kernels.size())) break;
+    ++stage.parts;
+    best = try_kernel(narrower ? --narrowest : ++widest);
   }
-  auto best = best_candidate(candidates, grid.by_error);
   ensure<NotSeparable>(best.has_value(), f, ": none of ", candidates.size(),
                        " candidates found a classifier without training error; add larger ",
                        by_noise ? "label noise" : "lambda", "s to the grid");
@@ -288,7 +294,7 @@ template <class Machine, class Kernel, class I, class O>
     const auto [from, to] = near(ahead);
     ChoiceCandidate pairs{.kernel = ahead.kernel, .bias = ahead.bias, .one_against_one = true};
     try_like(pairs, from, to);
-    for (std::size_t k = 0; best_of_pairs() && k < grid.kernels.size(); ++k) {
+    for (std::size_t k = narrowest; best_of_pairs() && k <= widest; ++k) {
       const bool tried = k == ahead.kernel;
       pairs.kernel = k;
       try_like(pairs, 0, tried ? from : boundaries.size());
@@ -305,10 +311,8 @@ template <class Machine, class Kernel, class I, class O>
     const std::size_t at = refine_on_larger_part<kernel_scalar_t<I>>(
         on_more, candidates, *best, grid.by_error,
         [&](const ChoiceCandidate& one) { return values_of(one, large); });
-    ChoiceCandidate& found = candidates[at];
-    if (found.first_fold_alone) {  // Behind on few points, ahead on more: it needs its own scores.
-      try_boundaries(search, values_of(found, part), {&found, 1});
-    }
+    ChoiceCandidate& found = candidates[at];  // Behind on few points, it needs its own scores.
+    if (found.first_fold_alone) try_boundaries(search, values_of(found, part), {&found, 1});
     check_not_stopped();
     if (at != *best && found.consistent) {
       best = at;
@@ -316,7 +320,7 @@ template <class Machine, class Kernel, class I, class O>
     }
   }
   const ChoiceCandidate& winner = candidates[*best];
-  BoundaryChoice boundary = boundary_of(search, values_of(winner, part), winner);
+  auto boundary = boundary_of(search, values_of(winner, part), winner);
   check_not_stopped();
   for (const ChoiceCandidate& one : candidates) {
     if (one.kernel == winner.kernel && one.bias == winner.bias &&
@@ -346,23 +350,19 @@ template <class Machine, class Kernel, class I, class O>
 
 }  // namespace detail
 
-/// Chooses the kernel and the soft boundary with the smallest out-of-fold log loss: for every
-/// kernel and lambda (or label noise) of the grid, it fits machines of the sampler's kind with few
-/// draws to all but one fold, and computes the likelihood of the labels of the points left out from
-/// their outputs, at the best slope (`fit_slope`). Kernel values are computed once for all
-/// boundaries of a kernel and bias. A candidate that is not consistent within 200 passes is
-/// dropped; one whose loss on a first fold of 200 points or more is four standard errors above the
-/// best one's there, and whose errors are no fewer, is tried on that fold alone (its loss is the
-/// best one's and the difference there) and cannot win. With more points than the part has, the
-/// winner and its neighbours are judged again, on one split of a larger part; one that is better by
-/// more than two standard errors wins, and is tried on all folds if it was not. Same seed, same
-/// choice, at any number of threads. Cost: at most folds times candidates fits of few draws, n^2
-/// kernel values per kernel, n at most about `grid.boundary.points`.
-///
-/// The choice keeps all settings of `machine` that the grid does not vary. \throws NotSeparable if
-/// no candidate is consistent, BudgetTooSmall unless `settings().memory` holds 24 n^2 bytes,
-/// Stopped, std::invalid_argument on a grid without kernels, boundaries or draws, or with
-/// boundaries out of range or order; as `fit` and `Folds::stratified`.
+/// Chooses the kernel and the soft boundary with the smallest out-of-fold log loss: machines of the
+/// sampler's kind, with few draws, are fitted to all but one fold; from their outputs at the points
+/// left out comes the likelihood of the labels there, at the best slope (`fit_slope`). A candidate
+/// not consistent within 200 passes is dropped; one whose loss on a first fold of 200 points or
+/// more is four standard errors above the best one's there, with no fewer errors, is tried on that
+/// fold alone (its loss is the best one's and the difference there) and cannot win. With more
+/// points than the part has, the winner and its neighbours are judged again on one split of a
+/// larger part. Same seed, same choice, at any number of threads. Cost: at most folds times
+/// candidates fits of few draws, n^2 kernel values per kernel and bias, n at most about
+/// `grid.boundary.points`. The choice keeps all settings of `machine` that the grid does not vary.
+/// \throws NotSeparable if no candidate is consistent, BudgetTooSmall unless `settings().memory`
+/// holds 24 n^2 bytes, Stopped, std::invalid_argument on a grid without kernels, boundaries or
+/// draws, or with boundaries out of range or order; as `fit` and `Folds::stratified`.
 template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnoreProgress>
 [[nodiscard]] Choice<Machine> choose(const Machine& machine, const ChoiceGrid<Kernel>& grid,
                                      const I& inputs, std::span<const int> labels,
@@ -374,7 +374,7 @@ template <class Machine, class Kernel, InputSet I, Observer O = detail::IgnorePr
 }
 
 /// Chooses among Gaussian kernels of 1/4, 1/2, 1 and 2 times the median distance of the inputs and,
-/// unless the machine's settings give a bias, the biases 0, 0.3 and 1; also tries pairs of classes.
+/// unless the settings give a bias, the biases 0, 0.3 and 1; tries pairs of classes as well.
 template <class Machine, class I, Observer O = detail::IgnoreProgress>
   requires DenseInputs<I> || SparseInputs<I>
 [[nodiscard]] Choice<Machine> choose(const Machine& machine, const I& inputs,

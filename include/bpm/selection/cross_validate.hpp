@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "bpm/machine/bayes_point_machine.hpp"
 #include "bpm/machine/fit_settings.hpp"
 #include "bpm/machine/labels.hpp"
+#include "bpm/machine/one_vs_one.hpp"
 #include "bpm/machine/train.hpp"
 #include "bpm/selection/choose.hpp"
 #include "bpm/selection/out_of_fold.hpp"
@@ -38,14 +40,16 @@ template <class Scalar>
 }
 
 /// Leaves out the folds of `result` in turn: `ask(fold, observer)` fits to the points that train
-/// and returns the outputs of those left out, or none. \throws Stopped; NotSeparable for none.
+/// and returns the outputs of those left out, or none. Its observer has one type, whatever `O` is:
+/// fits to folds are compiled once. \throws Stopped; NotSeparable for none.
 template <class O, class Ask>
 void leave_out_in_turn(OutOfFold& result, std::span<const int> labels, O& observer,
                        const StopToken& stop, std::string_view function, Ask&& ask) {
   StageProgress<O> watched{observer, "folds", result.folds.count};
+  const std::function<bool(const Progress&)> told = std::ref(watched);
   for (std::size_t& k = watched.done; k < result.folds.count; ++k) {
     const Fold fold(result.folds, k, labels);
-    const std::optional<Eigen::MatrixXd> outputs = ask(fold, watched);
+    const std::optional<Eigen::MatrixXd> outputs = ask(fold, told);
     ensure<Stopped>(!watched.stopped && !stop.stop_requested(), function, ": stopped in fold ", k);
     ensure<NotSeparable>(outputs.has_value(), function,
                          ": no classifier without training error was found in fold ", k,

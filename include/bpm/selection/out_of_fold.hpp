@@ -78,10 +78,11 @@ struct OutOfFold {
   }
   /// Returns the label that the outputs of row i predict, with this slope and offsets.
   [[nodiscard]] int predicted(Eigen::Index i, const FittedSlope& with = {}) const {
-    return classes[detail::class_of_outputs(decision_values.cols(), [&](Eigen::Index c) {
+    const auto output = [&](Eigen::Index c) {
       const double offset = with.offsets.empty() ? 0 : with.offsets[static_cast<std::size_t>(c)];
       return with.slope * decision_values(i, c) + offset;
-    })];
+    };
+    return classes[std::size_t(detail::class_of_outputs(decision_values.cols(), output))];
   }
 };
 
@@ -100,7 +101,7 @@ namespace detail {
   std::vector<PointIndex> order(labels.size());
   random_permutation(std::span(order), engine);
   std::map<int, std::vector<PointIndex>> classes;
-  for (const PointIndex i : order) classes[labels[i]].push_back(i);
+  for (const PointIndex i : order) classes[labels[std::size_t(i)]].push_back(i);
   return classes;
 }
 
@@ -120,7 +121,7 @@ BPM_INLINE Folds Folds::stratified(std::span<const int> labels, std::size_t coun
       continue;
     }
     for (const PointIndex i : points) {
-      if (count > 0) folds.of_point[i] = static_cast<std::int32_t>(dealt % count);
+      if (count > 0) folds.of_point[std::size_t(i)] = static_cast<std::int32_t>(dealt % count);
       ++dealt;
     }
   }
@@ -153,7 +154,7 @@ void copy_values(const Gram<Scalar>& values, std::span<const PointIndex> rows,
   BlockScratch<Scalar> scratch;
   for (const PointIndex i : rows) {
     const auto row = values.row(i, scratch);
-    for (const PointIndex j : columns) *to++ = row[j] + added;
+    for (const PointIndex j : columns) *to++ = row[std::size_t(j)] + added;
   }
 }
 
@@ -180,7 +181,8 @@ struct FoldValues {
         self(others.rows()) {
     copy_values(values, fold.left_out, fold.train, added, others.data());
     for (Eigen::Index i = 0; i < self.size(); ++i) {
-      self[i] = std::sqrt(static_cast<double>(values.diagonal(fold.left_out[i]) + added));
+      self[i] =
+          std::sqrt(static_cast<double>(values.diagonal(fold.left_out[std::size_t(i)]) + added));
     }
   }
 };
@@ -258,7 +260,7 @@ inline void put_outputs(OutOfFold& result, std::span<const PointIndex> left_out,
                         const Eigen::MatrixXd& outputs) {
   Eigen::Index row = 0;
   for (Eigen::Index i = 0; i < outputs.rows(); ++i) {
-    while (result.points[row] != left_out[i]) ++row;
+    while (result.points[std::size_t(row)] != left_out[std::size_t(i)]) ++row;
     for (Eigen::Index c = 0; c < outputs.cols(); ++c) {
       result.decision_values(row, c) = outputs(i, c);
     }

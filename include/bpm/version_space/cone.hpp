@@ -47,7 +47,7 @@ template <class Space>
   const Eigen::Index m = space.size();
   Eigen::VectorXd remaining(m);
   for (Eigen::Index i = 0; i < m; ++i) {
-    remaining[i] = norms.empty() ? space.diagonal(i) : norms[i] > 0 ? 1 : 0;
+    remaining[i] = norms.empty() ? space.diagonal(i) : norms[std::size_t(i)] > 0 ? 1 : 0;
   }
   const double stop = m == 0 ? 0 : tolerance * remaining.maxCoeff();
 
@@ -63,10 +63,10 @@ template <class Space>
       break;
     }
     column.setZero();
-    space.add_row(pivot, norms.empty() ? 1.0 : 1 / norms[pivot],
+    space.add_row(pivot, norms.empty() ? 1.0 : 1 / norms[std::size_t(pivot)],
                   std::span(column.data(), static_cast<std::size_t>(m)), scratch);
     for (std::size_t j = 0; j < norms.size(); ++j) {
-      column[j] = norms[j] > 0 ? column[j] / norms[j] : 0.0;
+      column[std::ptrdiff_t(j)] = norms[j] > 0 ? column[std::ptrdiff_t(j)] / norms[j] : 0.0;
     }
     if (rank > 0) {
       column.noalias() -= columns.leftCols(rank) * columns.row(pivot).head(rank).transpose();
@@ -162,14 +162,14 @@ class Cone {
   /// The r training points whose features span those of all points.
   [[nodiscard]] std::span<const PointIndex> pivots() const noexcept { return pivots_; }
   /// Label y_i, +1 or -1.
-  [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_[i]; }
+  [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_[std::size_t(i)]; }
 
   /// Coordinates of s_i, `stride()` long, with zeros from `rank()` on.
   [[nodiscard]] const double* row(std::ptrdiff_t i) const noexcept {
     return rows_.data() + i * stride_;
   }
   /// Norm of s_i.
-  [[nodiscard]] double row_norm(std::ptrdiff_t i) const noexcept { return norms_[i]; }
+  [[nodiscard]] double row_norm(std::ptrdiff_t i) const noexcept { return norms_[std::size_t(i)]; }
 
   /// Computes the m x m matrix of <s_i, s_j>, whose rows a billiard or single-input steps add.
   /// Cost: m^2 r multiply-adds.
@@ -203,9 +203,9 @@ class Cone {
   void add_dual_coefficients(const double* x, double scale, double* alpha) const {
     std::vector<double> rest(x, x + stride_);
     for (std::ptrdiff_t a = rank_ - 1; a >= 0; --a) {
-      const std::ptrdiff_t point = pivots_[a];
+      const std::ptrdiff_t point = pivots_[std::size_t(a)];
       const double* s = row(point);
-      const double weight = rest[a] / s[a];
+      const double weight = rest[std::size_t(a)] / s[a];
       detail::add_scaled(rest.data(), -weight, s, a);
       alpha[point] += scale * label(point) * weight;
     }
@@ -234,16 +234,16 @@ BPM_INLINE Cone::Cone(const detail::KernelFactor& factor, std::span<const signed
       pivots_(factor.pivots),
       labels_(labels.begin(), labels.end()),
       rows_(points_ * stride_),
-      norms_(points_) {
+      norms_(std::size_t(points_)) {
   detail::check_size("Cone", "labels", labels.size(), points_, "one per training point");
   detail::check(rank_ > 0, "Cone", "factor", "has rank 0: every kernel value is zero");
   for (std::ptrdiff_t i = 0; i < points_; ++i) {
     double* row = rows_.data() + i * stride_;
     for (std::ptrdiff_t k = 0; k < stride_; ++k) {
-      row[k] = k < rank_ ? labels_[i] * factor.factor(i, k) : 0.0;
+      row[k] = k < rank_ ? labels_[std::size_t(i)] * factor.factor(i, k) : 0.0;
     }
     row_pointers_.push_back(row);
-    norms_[i] = std::sqrt(detail::dot(row, row, stride_));
+    norms_[std::size_t(i)] = std::sqrt(detail::dot(row, row, stride_));
   }
 }
 
@@ -282,8 +282,8 @@ BPM_INLINE void Cone::add_rows(const double* weights, double* x, double scale) c
 BPM_INLINE std::vector<double> Cone::coordinates(std::span<const double> alpha) const {
   detail::check_size("Cone::coordinates", "alpha", alpha.size(), points_, "one per training point");
   std::vector<double> weights(alpha.begin(), alpha.end());
-  for (std::ptrdiff_t i = 0; i < points_; ++i) weights[i] *= label(i);
-  std::vector<double> x(stride_, 0.0);
+  for (std::ptrdiff_t i = 0; i < points_; ++i) weights[std::size_t(i)] *= label(i);
+  std::vector<double> x(static_cast<std::size_t>(stride_), 0.0);
   add_rows(weights.data(), x.data());
   return x;
 }

@@ -41,9 +41,7 @@ class SoftBoundary {
   }
   /// Sets one lambda per point, in the order of the training set.
   [[nodiscard]] static SoftBoundary per_point(std::vector<double> lambda) {
-    for (const double value : lambda) {
-      check_lambda(value, "SoftBoundary::per_point", "lambda");
-    }
+    for (const double value : lambda) check_lambda(value, "SoftBoundary::per_point", "lambda");
     SoftBoundary result(Kind::per_point);
     result.per_point_ = std::move(lambda);
     return result;
@@ -140,7 +138,7 @@ class SoftBoundary {
         break;
       case Kind::relative:
         for (std::size_t i = 0; i < m; ++i) {
-          lambda[i] = value_ * static_cast<double>(diagonal(i));
+          lambda[i] = value_ * static_cast<double>(diagonal(std::ptrdiff_t(i)));
           if (!per_class_.empty()) lambda[i] *= of_class(class_labels[i], i);
           check_lambda(lambda[i], "SoftBoundary::relative", "factor k(x, x)");
         }

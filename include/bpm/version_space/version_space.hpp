@@ -104,10 +104,10 @@ class KernelVersionSpace {
   /// Number of training points m.
   [[nodiscard]] std::ptrdiff_t size() const noexcept { return gram_->size(); }
   /// Label y_i, +1 or -1.
-  [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_[i]; }
+  [[nodiscard]] int label(std::ptrdiff_t i) const noexcept { return labels_[std::size_t(i)]; }
   /// lambda_i; 0 if none is given.
   [[nodiscard]] double lambda(std::ptrdiff_t i) const noexcept {
-    return lambda_ ? (*lambda_)[i] : 0.0;
+    return lambda_ ? (*lambda_)[std::size_t(i)] : 0.0;
   }
   /// Diagonal entry K_ii + lambda_i of S.
   [[nodiscard]] double diagonal(std::ptrdiff_t i) const noexcept {
@@ -133,7 +133,7 @@ class KernelVersionSpace {
     for (std::size_t j = 0; j < outputs.size(); ++j) {
       outputs[j] = detail::multiply_add<double>(scale, values[j], outputs[j]);
     }
-    outputs[i] += scale * lambda(i);
+    outputs[std::size_t(i)] += scale * lambda(i);
   }
 
   /// Computes (K + diag(lambda)) coefficients, m x n. Reads only rows of points with a nonzero
@@ -156,7 +156,7 @@ class KernelVersionSpace {
     RowMatrix<Scalar> values(std::min(height, std::ssize(support)), size());
     for (std::ptrdiff_t begin = 0; begin < std::ssize(support); begin += height) {
       const auto rows = std::span<const PointIndex>(support).subspan(
-          begin, std::min(height, std::ssize(support) - begin));
+          std::size_t(begin), std::size_t(std::min(height, std::ssize(support) - begin)));
       block(rows, columns, values.data(), size(), scratch);
       for (std::ptrdiff_t a = 0; a < std::ssize(rows); ++a) {
         result.noalias() +=

@@ -132,7 +132,7 @@ class OrthantValues {
     const auto count = static_cast<std::uint64_t>(values.cols());
     const auto chains = static_cast<std::uint64_t>(chains_.size());
     detail::parallel_for(threads, std::ssize(chains_), [&](unsigned, std::ptrdiff_t c) {
-      detail::OrthantBall& ball = chains_[c];
+      detail::OrthantBall& ball = chains_[std::size_t(c)];
       for (std::uint64_t k = 0; first == 0 && k < burn_in_; ++k) ball.fly(planes_);
       const auto own = static_cast<std::uint64_t>(c);
       // The first voter of this chain from `first` on.

@@ -230,7 +230,7 @@ struct EpPosterior {
     detail::check_size(f, "diagonal", diagonal.size(), values.cols(), "one per input");
     Eigen::VectorXd means = Eigen::VectorXd::Zero(values.cols());
     for (Eigen::Index k = 0; k < rank(); ++k) {
-      means += coefficients[pivots[k]] * values.row(k).transpose();
+      means += coefficients[std::size_t(pivots[std::size_t(k)])] * values.row(k).transpose();
     }
     const Eigen::VectorXd variance =
         detail::conditional_variance(pivot_factor, precision_factor, values, diagonal);
@@ -269,12 +269,15 @@ struct EpPosterior {
     const auto count = static_cast<double>(m);
     for (Eigen::Index i = 0; i < m; ++i) {
       // A point without features has an output of zero, with or without the other points.
-      if (variances[i] > 0) {
-        const double precision = 1 / variances[i] - site_precision[i];
+      if (variances[std::size_t(i)] > 0) {
+        const double precision = 1 / variances[std::size_t(i)] - site_precision[std::size_t(i)];
         detail::check(precision > 0, "EpPosterior::leave_one_out", "site_precision", "at ", i,
-                      " is ", site_precision[i], ", must be below ", 1 / variances[i]);
+                      " is ", site_precision[std::size_t(i)], ", must be below ",
+                      1 / variances[std::size_t(i)]);
         result.variance[i] = 1 / precision;
-        result.mean[i] = (outputs[i] / variances[i] - site_shift[i]) / precision;
+        result.mean[i] =
+            (outputs[std::size_t(i)] / variances[std::size_t(i)] - site_shift[std::size_t(i)]) /
+            precision;
       }
       const double p =
           detail::positive_probability(result.mean[i], result.variance[i], noise_deviation);

@@ -189,7 +189,7 @@ class EpIteration {
     result.precision_factor = factor_;
     result.pivot_factor.setZero(cone_.rank(), cone_.rank());
     for (std::ptrdiff_t a = 0; a < cone_.rank(); ++a) {
-      const PointIndex point = result.pivots[a];
+      const PointIndex point = result.pivots[std::size_t(a)];
       for (std::ptrdiff_t k = 0; k <= a; ++k) {
         result.pivot_factor(a, k) = cone_.label(point) * cone_.row(point)[k];
       }

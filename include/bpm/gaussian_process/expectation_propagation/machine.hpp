@@ -251,7 +251,7 @@ template <class Kernel, class I>
 template <>
 struct Fitting<ExpectationPropagation> {
   template <class Kernel, class I>
-  using Fitted = PosteriorClassifier<Kernel, owned_inputs_t<I>>;
+  using Fitted = PosteriorClassifier<Kernel, training_inputs_t<Kernel, I>>;
   static constexpr bool makes_draws = false;
 
   [[nodiscard]] static EpDemand demand(const ExpectationPropagation& method) {

@@ -277,7 +277,7 @@ class KernelInterpolator {
     }
     for (Eigen::Index c = 0; c < outputs.cols(); ++c) {
       for (Eigen::Index i = 0; i < n; ++i) {
-        const double sign = problems.signs[c][i];
+        const double sign = problems.signs[std::size_t(c)][std::size_t(i)];
         const double value = values ? (*values)(i, c) : sign;
         detail::check(std::isfinite(value) && sign * value > 0, f, "values", "at ", i, ", ", c,
                       " is ", value, ", must be finite and ", sign > 0 ? "positive" : "negative",

@@ -186,7 +186,8 @@ struct OrthantProbability {
                           ": stopped before it had an estimate");
   // Signed correlations make the orthant the positive one.
   Eigen::VectorXd scale(n);
-  for (Eigen::Index i = 0; i < n; ++i) scale[i] = signs[i] / std::sqrt(covariance(i, i));
+  for (Eigen::Index i = 0; i < n; ++i)
+    scale[i] = signs[std::size_t(i)] / std::sqrt(covariance(i, i));
   Eigen::MatrixXd correlation = scale.asDiagonal() * covariance * scale.asDiagonal();
   correlation.diagonal().setOnes();
   if (settings.given > 0) {

@@ -293,7 +293,7 @@ class JumpSums {
     if (whole) return;
     for (const PointIndex i : cone.pivots()) {
       alpha[i] += scale * cone.label(i) * sums_[i];
-      others[i] = 0;
+      others[std::size_t(i)] = 0;
     }
     std::vector<double> rest(static_cast<std::size_t>(cone.stride()), 0.0);
     cone.add_rows(others.data(), rest.data());
@@ -377,7 +377,8 @@ class BilliardBurnIn {
       errors[t % candidates.size()] += dot(means_[t].data(), means_[t].data(), length);
     }
     // The first of equal ones wins.
-    refresh_length_ = candidates[std::min_element(errors.begin(), errors.end()) - errors.begin()];
+    refresh_length_ =
+        candidates[std::size_t(std::min_element(errors.begin(), errors.end()) - errors.begin())];
     chosen_ = true;
     end_ = std::max(bounces + settling_bounces, wanted_);
     means_.clear();

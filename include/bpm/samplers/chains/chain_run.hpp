@@ -186,7 +186,7 @@ class ChainRun {
         return false;
       }
       parallel_for(control_.threads, std::ssize(done), [&](unsigned /*worker*/, std::ptrdiff_t c) {
-        if (done[c] == 0 && part(static_cast<std::size_t>(c))) done[c] = 1;
+        if (done[std::size_t(c)] == 0 && part(std::size_t(c))) done[std::size_t(c)] = 1;
       });
       if (std::find(done.begin(), done.end(), 0) == done.end()) return true;
     }
@@ -251,9 +251,9 @@ class ChainRun {
       std::vector<double> alpha(outputs.size(), 0.0);
       cone_.add_dual_coefficients(position, 1.0, alpha.data());
       std::vector<double> coefficients;
-      for (const PointIndex i : support) coefficients.push_back(alpha[i]);
+      for (const PointIndex i : support) coefficients.push_back(alpha[std::size_t(i)]);
       cone_.outputs(position, outputs.data());
-      for (std::ptrdiff_t i = 0; i < cone_.points(); ++i) outputs[i] *= cone_.label(i);
+      for (std::ptrdiff_t i = 0; i < cone_.points(); ++i) outputs[std::size_t(i)] *= cone_.label(i);
       sink(Draw{.number = next_draw++,
                 .support = support,
                 .coefficients = coefficients,
@@ -350,7 +350,9 @@ SamplerReport run_chains(const ConePlan& plan, const ChainBudget& budget, const 
     std::vector<std::vector<double>> starts(budget.chains, {start.begin(), start.end()});
     parallel_for(thread_count(control.threads), std::ssize(starts),
                  [&](unsigned /*worker*/, std::ptrdiff_t c) {
-                   if (c > 0) starts[c] = chain_start(cone, plan, start, engines[c]);
+                   if (c > 0)
+                     starts[std::size_t(c)] =
+                         chain_start(cone, plan, start, engines[std::size_t(c)]);
                  });
     for (unsigned c = 0; c < budget.chains; ++c) {
       state.chains.emplace_back(cone, settings, starts[c], engines[c]);

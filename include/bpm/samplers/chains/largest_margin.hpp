@@ -41,7 +41,7 @@ class MarginActiveSet {
   MarginActiveSet(const Cone& cone, std::vector<double>& a, double* d)
       : cone_(cone), a_(a), d_(d), position_(static_cast<std::size_t>(cone.points()), -1) {
     for (std::ptrdiff_t i = 0; i < cone.points(); ++i) {
-      if (a_[i] > 0 && !enter(i)) a_[i] = 0;
+      if (a_[std::size_t(i)] > 0 && !enter(i)) a_[std::size_t(i)] = 0;
     }
     settle();
   }
@@ -53,7 +53,7 @@ class MarginActiveSet {
     std::ptrdiff_t worst = -1;
     double least = 1 - 1e-10;
     for (std::ptrdiff_t i = 0; i < cone_.points(); ++i) {
-      if (position_[i] < 0 && d_[i] < least && cone_.row_norm(i) > 0) {
+      if (position_[std::size_t(i)] < 0 && d_[i] < least && cone_.row_norm(i) > 0) {
         least = d_[i];
         worst = i;
       }
@@ -78,9 +78,9 @@ class MarginActiveSet {
     if (count() == cone_.rank() || !(rest > 1e-14 * squared)) {
       return false;
     }
-    row_[count()] = std::sqrt(rest);
+    row_[std::size_t(count())] = std::sqrt(rest);
     rows_.push_back(row_);
-    position_[i] = count();
+    position_[std::size_t(i)] = count();
     set_.push_back(i);
     return true;
   }
@@ -89,31 +89,31 @@ class MarginActiveSet {
   double compute_row(std::ptrdiff_t i) {
     row_.assign(static_cast<std::size_t>(padded<double>(count() + 1)), 0.0);
     for (std::ptrdiff_t k = 0; k < count(); ++k) {
-      const auto& upper = rows_[k];
+      const auto& upper = rows_[std::size_t(k)];
       const double known = dot(row_.data(), upper.data(), std::ssize(upper));
-      row_[k] = (product(set_[k], i) - known) / upper[k];
+      row_[std::size_t(k)] = (product(set_[std::size_t(k)], i) - known) / upper[std::size_t(k)];
     }
     return cone_.row_norm(i) * cone_.row_norm(i) - dot(row_.data(), row_.data(), std::ssize(row_));
   }
 
   void leave(std::ptrdiff_t k) {
     const std::vector<std::ptrdiff_t> later(set_.begin() + k + 1, set_.end());
-    for (std::ptrdiff_t j = k; j < count(); ++j) position_[set_[j]] = -1;
-    a_[set_[k]] = 0;
+    for (std::ptrdiff_t j = k; j < count(); ++j) position_[std::size_t(set_[std::size_t(j)])] = -1;
+    a_[std::size_t(set_[std::size_t(k)])] = 0;
     set_.resize(static_cast<std::size_t>(k));
     rows_.resize(static_cast<std::size_t>(k));
     for (const std::ptrdiff_t i : later) {
-      if (!enter(i)) a_[i] = 0;
+      if (!enter(i)) a_[std::size_t(i)] = 0;
     }
   }
 
   /// Solves L' z = y in place, y over the set.
   void solve_transposed(std::vector<double>& y) const {
     for (std::ptrdiff_t k = count() - 1; k >= 0; --k) {
-      const auto& row = rows_[k];
-      const double z = y[k] / row[k];
-      y[k] = z;
-      for (std::ptrdiff_t j = 0; j < k; ++j) y[j] -= z * row[j];
+      const auto& row = rows_[std::size_t(k)];
+      const double z = y[std::size_t(k)] / row[std::size_t(k)];
+      y[std::size_t(k)] = z;
+      for (std::ptrdiff_t j = 0; j < k; ++j) y[std::size_t(j)] -= z * row[std::size_t(j)];
     }
   }
 
@@ -123,24 +123,24 @@ class MarginActiveSet {
     for (;;) {
       std::vector<double> z(set_.size(), 0.0);
       for (std::ptrdiff_t k = 0; k < count(); ++k) {  // L y = 1.
-        const auto& row = rows_[k];
+        const auto& row = rows_[std::size_t(k)];
         double sum = 1;
-        for (std::ptrdiff_t j = 0; j < k; ++j) sum -= row[j] * z[j];
-        z[k] = sum / row[k];
+        for (std::ptrdiff_t j = 0; j < k; ++j) sum -= row[std::size_t(j)] * z[std::size_t(j)];
+        z[std::size_t(k)] = sum / row[std::size_t(k)];
       }
       solve_transposed(z);
       double part = 1;
       std::ptrdiff_t first = -1;
       for (std::ptrdiff_t k = 0; k < count(); ++k) {
-        const double now = a_[set_[k]];
-        if (z[k] <= 0 && now / (now - z[k]) < part) {
-          part = now / (now - z[k]);
+        const double now = a_[std::size_t(set_[std::size_t(k)])];
+        if (z[std::size_t(k)] <= 0 && now / (now - z[std::size_t(k)]) < part) {
+          part = now / (now - z[std::size_t(k)]);
           first = k;
         }
       }
       for (std::ptrdiff_t k = 0; k < count(); ++k) {
-        double& now = a_[set_[k]];
-        now = std::max(0.0, now + part * (z[k] - now));
+        double& now = a_[std::size_t(set_[std::size_t(k)])];
+        now = std::max(0.0, now + part * (z[std::size_t(k)] - now));
       }
       if (first < 0) break;
       leave(first);
@@ -158,19 +158,20 @@ class MarginActiveSet {
     double most = std::numeric_limits<double>::infinity();
     std::ptrdiff_t first = -1;
     for (std::ptrdiff_t k = 0; k < count(); ++k) {
-      if (c[k] > 0 && a_[set_[k]] / c[k] < most) {
-        most = a_[set_[k]] / c[k];
+      if (c[std::size_t(k)] > 0 &&
+          a_[std::size_t(set_[std::size_t(k)])] / c[std::size_t(k)] < most) {
+        most = a_[std::size_t(set_[std::size_t(k)])] / c[std::size_t(k)];
         first = k;
       }
     }
     if (first < 0) return false;
     for (std::ptrdiff_t k = 0; k < count(); ++k) {
-      double& now = a_[set_[k]];
-      now = std::max(0.0, now - most * c[k]);
+      double& now = a_[std::size_t(set_[std::size_t(k)])];
+      now = std::max(0.0, now - most * c[std::size_t(k)]);
     }
     leave(first);
-    a_[i] = most;
-    if (!enter(i)) a_[i] = 0;
+    a_[std::size_t(i)] = most;
+    if (!enter(i)) a_[std::size_t(i)] = 0;
     return true;
   }
 
@@ -237,13 +238,13 @@ struct LargestMargin {
       double squared_norm = 0;
       double total = 0;
       for (std::ptrdiff_t i = 0; i < m; ++i) {
-        const double di = d[i];
+        const double di = d[std::size_t(i)];
         smallest = std::min(smallest, di);
-        squared_norm += a[i] * di;
-        total += a[i];
+        squared_norm += a[std::size_t(i)] * di;
+        total += a[std::size_t(i)];
         const double squared = cone.row_norm(i) * cone.row_norm(i);
         if (squared <= 0) continue;
-        const double step = std::max((1 - di) / squared, -a[i]);
+        const double step = std::max((1 - di) / squared, -a[std::size_t(i)]);
         const double gain = step * ((1 - di) - 0.5 * step * squared);
         if (gain > best_gain) {
           best = i;
@@ -269,7 +270,7 @@ struct LargestMargin {
         }
         continue;
       }
-      a[best] += best_step;
+      a[std::size_t(best)] += best_step;
       if (!cone.has_products()) cone.outputs(cone.row(best), column.data());
       detail::add_scaled(d.data(), best_step,
                          cone.has_products() ? cone.product_row(best) : column.data(), length);
@@ -281,7 +282,7 @@ struct LargestMargin {
       // Recompute the margin of the returned position, free of accumulated rounding.
       result.margin = cone.smallest_output(result.position).first;
       for (std::ptrdiff_t i = 0; i < m; ++i) {
-        result.coefficients.push_back(cone.label(i) * a[i] / norm);
+        result.coefficients.push_back(cone.label(i) * a[std::size_t(i)] / norm);
       }
     }
     return result;

@@ -153,7 +153,9 @@ class GibbsPenalty {
   }
 
   [[nodiscard]] double beta() const noexcept { return beta_; }
-  [[nodiscard]] double operator()(std::ptrdiff_t errors) const noexcept { return powers_[errors]; }
+  [[nodiscard]] double operator()(std::ptrdiff_t errors) const noexcept {
+    return powers_[std::size_t(errors)];
+  }
 
   /// log((1 - q) / q).
   [[nodiscard]] static double beta_of(double noise) { return std::log1p(-noise) - std::log(noise); }

@@ -321,8 +321,8 @@ struct GibbsState {
       ++repairs;
       double share = 0x1p-52;
       for (std::ptrdiff_t i = 0; i < m; ++i) {
-        const double depth = -d[i];
-        if (depth >= 0) share = std::max(share, depth / (inside_d[i] + depth));
+        const double depth = -d[std::size_t(i)];
+        if (depth >= 0) share = std::max(share, depth / (inside_d[std::size_t(i)] + depth));
       }
       do {
         share = std::min(1.0, 2 * share);

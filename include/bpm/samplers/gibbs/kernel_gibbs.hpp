@@ -317,7 +317,7 @@ class GibbsChain {
       step_on_circle(cone, state_.next_direction(cone, engine_));
     }
     ++steps_;
-    if (!state_.hard) errors_ += count_errors(state_.d.data(), cone.points());
+    if (!state_.hard) errors_ += std::uint64_t(count_errors(state_.d.data(), cone.points()));
   }
 
   void step_on_circle(const Cone& cone, const RandomDirections::Direction& z) {
@@ -351,7 +351,7 @@ class GibbsChain {
     // The angle theta to s_i has the law |sin theta|^(r-2), not the uniform one: the circles
     // through s_i are the meridians of one pole.
     const double rho = chi_draw(cone.rank(), normal_, engine_);
-    const double at = rho * state_.d[i] / feature;
+    const double at = rho * state_.d[std::size_t(i)] / feature;
     make_step(m, s, p, [&]() -> GibbsMove {
       const LinePoint to =
           state_.hard

@@ -30,7 +30,8 @@ struct ErrorLengths {
 
   void take(const GibbsCircle& circle, std::ptrdiff_t points) {
     lengths.assign(static_cast<std::size_t>(points) + 1, 0.0);
-    circle.visit([&](std::ptrdiff_t errors, double length) { lengths[errors] += length; });
+    circle.visit(
+        [&](std::ptrdiff_t errors, double length) { lengths[std::size_t(errors)] += length; });
     const auto first = std::find_if(lengths.begin(), lengths.end(), [](double x) { return x > 0; });
     fewest = first - lengths.begin();
     lengths.erase(lengths.begin(), first);

@@ -102,7 +102,7 @@ class RowPerceptron {
     const auto compute = [&](unsigned helper, std::ptrdiff_t part) {
       const std::ptrdiff_t first = part * width;
       const std::ptrdiff_t count = std::min(width, state_.size - first);
-      gram.block(point, std::span(points_).subspan(first, count), values + first, count,
+      gram.block(point, slice_of(points_, first, count), values + first, count,
                  threads.workspaces[helper].scratch);
     };
     const std::ptrdiff_t parts = (state_.size + width - 1) / width;
@@ -181,17 +181,17 @@ class WindowedPerceptron {
       for (std::ptrdiff_t g = 0; g < together; ++g) {
         const std::ptrdiff_t begin = (b + g) * window;
         const std::ptrdiff_t count = std::min(window, state_.size - begin);
-        windows_[g].points = state_.order.span().subspan(begin, count);
-        windows_[g].ready = false;
+        windows_[std::size_t(g)].points = slice_of(state_.order.span(), begin, count);
+        windows_[std::size_t(g)].ready = false;
       }
       if (together > 1) {
         threads.pool.share(threads.worker, together, [&](unsigned helper, std::ptrdiff_t g) {
-          catch_up(b + g, windows_[g], threads.workspaces[helper]);
+          catch_up(b + g, windows_[std::size_t(g)], threads.workspaces[helper]);
         });
       }
       for (std::ptrdiff_t g = 0; g < together; ++g, ++b) {
-        catch_up(b, windows_[g], threads.own());
-        visit(b, windows_[g], margin, threads.own());
+        catch_up(b, windows_[std::size_t(g)], threads.own());
+        visit(b, windows_[std::size_t(g)], margin, threads.own());
       }
     }
     return true;
@@ -363,7 +363,8 @@ class LinearPerceptron {
   /// Computes the outputs of point i in the active problems.
   void find_outputs(PointIndex i) {
     rows_.outputs(i, weights_, active_, outputs_.data(), scratch_);
-    for (const PointIndex c : active_) {
+    for (const PointIndex problem : active_) {
+      const auto c = static_cast<std::size_t>(problem);
       const double alpha = spaces_[c].label(i) * static_cast<double>(state_.counts_of(c)[i]);
       state_.outputs_of(c)[i] = multiply_add(spaces_[c].lambda(i), alpha, outputs_[c]);
     }
@@ -375,10 +376,10 @@ class LinearPerceptron {
     if (p + ahead < state_.size) rows_.prefetch(state_.order[p + ahead]);
     find_outputs(i);
     for (const PointIndex c : active_) {
-      const int label = spaces_[c].label(i);
-      if (label * state_.outputs_of(c)[i] <= margin) {
+      const int label = spaces_[std::size_t(c)].label(i);
+      if (label * state_.outputs_of(std::size_t(c))[i] <= margin) {
         rows_.add(i, c, label, weights_);
-        state_.count_mistake(c, i);
+        state_.count_mistake(std::size_t(c), i);
       }
     }
   }

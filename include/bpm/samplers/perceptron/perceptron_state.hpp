@@ -96,7 +96,7 @@ class MistakeList {
  public:
   [[nodiscard]] std::int64_t end() const { return first_ + std::ssize(entries_); }
   [[nodiscard]] PointIndex operator[](std::int64_t number) const {
-    return entries_[number - first_].mistake;
+    return entries_[std::size_t(number - first_)].mistake;
   }
   [[nodiscard]] std::span<const MistakeUpdate> updates(std::int64_t number) const {
     const std::size_t begin = updates_end(number - 1);
@@ -128,7 +128,7 @@ class MistakeList {
   };
 
   [[nodiscard]] std::size_t updates_end(std::int64_t number) const {
-    return number < first_ ? forgotten_ : entries_[number - first_].updates_end;
+    return number < first_ ? forgotten_ : entries_[std::size_t(number - first_)].updates_end;
   }
 
   std::vector<Entry> entries_;
@@ -211,7 +211,7 @@ struct PerceptronState {
     const auto less = [](const PerceptronProblem& a, const PerceptronProblem& b) {
       return b.done < a.done || (b.done == a.done && a.mistakes < b.mistakes);
     };
-    return std::max_element(problems.begin(), problems.end(), less) - problems.begin();
+    return std::size_t(std::max_element(problems.begin(), problems.end(), less) - problems.begin());
   }
 
   /// Explains why draw `number` has no consistent classifier.
@@ -257,15 +257,15 @@ struct PerceptronState {
   [[nodiscard]] PerceptronSolution solution(std::size_t c, Label&& label, double& squared_norm) {
     std::vector<PointIndex> columns = first_points(size);
     for (std::ptrdiff_t p = 0; by_position && p < size; ++p) {
-      columns[order[p]] = static_cast<PointIndex>(p);
+      columns[std::size_t(order[p])] = static_cast<PointIndex>(p);
     }
     PerceptronSolution result;
     result.outputs.resize(static_cast<std::size_t>(size));
     for (std::ptrdiff_t i = 0; i < size; ++i) {
-      const std::ptrdiff_t column = columns[i];
+      const std::ptrdiff_t column = columns[std::size_t(i)];
       const double output = outputs_of(c)[column];
       const std::int32_t count = counts_of(c)[column];
-      result.outputs[i] = output;
+      result.outputs[std::size_t(i)] = output;
       result.errors += label(i) * output > 0 ? 0U : 1U;
       if (count != 0) {
         const double alpha = static_cast<double>(count) * label(i);
