@@ -5,7 +5,9 @@
 _bpm() {
   local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD - 1]}" words
   if [[ $COMP_CWORD -eq 1 ]]; then
-    words="train choose predict evaluate info --help --version"
+    words="train choose predict evaluate info help --help --version"
+  elif [[ "${COMP_WORDS[1]}" == help ]]; then
+    words="train choose predict evaluate info"
   else
     words="$("${COMP_WORDS[0]}" "${COMP_WORDS[1]}" --help 2>/dev/null | awk -v word="$word" -v before="$before" '
       /^  -/ {

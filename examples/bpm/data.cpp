@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "data.hpp"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <concepts>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <istream>
@@ -37,12 +42,30 @@ struct Source {
   std::string name;
 };
 
+constexpr const char* standard_input = "standard input";
+
 [[nodiscard]] Source open_source(const std::string& path) {
   // What a file unpacks to is the user's own business here: the data are theirs.
   constexpr std::size_t any = std::size_t{1} << 40U;
   const bool standard = path == "-";
   auto file = bpm::GzipFile{standard ? fs::path("/dev/stdin") : fs::path(path), any}.open();
-  return {std::move(file.stream), standard ? "standard input" : path};
+  return {std::move(file.stream), standard ? standard_input : path};
+}
+
+/// Appends what standard input has, until it pauses or that are `most` bytes; waits for the first.
+/// False at the end.
+[[nodiscard]] bool read_more(std::string& bytes, std::size_t most) {
+  std::array<char, std::size_t{1} << 16U> block{};
+  for (std::size_t added = 0;;) {
+    const auto count = ::read(STDIN_FILENO, block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw bpm::DataError(std::string(standard_input) + ": reading failed");
+    if (count == 0) return false;
+    bytes.append(block.data(), static_cast<std::size_t>(count));
+    added += static_cast<std::size_t>(count);
+    ::pollfd in{STDIN_FILENO, POLLIN, 0};
+    if (added >= most || ::poll(&in, 1, 0) == 0) return true;
+  }
 }
 
 /// Whether a field is a number; also a percentage.
@@ -473,6 +496,51 @@ void drop_double_names(const ModelColumns& columns, Data& data) {
   data.feature_names.clear();
 }
 
+/// The fields of `--keep`, in its order, of a table whose header is known.
+[[nodiscard]] bpm::MixedTable kept_columns(std::istream& stream, const ReadOptions& options,
+                                           const std::vector<std::string>& fields, bool header,
+                                           bpm::TableSettings settings, const std::string& name) {
+  std::vector<std::size_t> places;
+  for (const auto& column : columns_of(options.kept, "--keep")) {
+    const auto* const number = std::get_if<Eigen::Index>(&column);
+    const auto found = number != nullptr
+                           ? std::next(fields.begin(), std::min(*number, std::ssize(fields)))
+                       : header ? std::ranges::find(fields, std::get<std::string>(column))
+                                : fields.end();
+    if (found == fields.end()) {
+      throw bpm::DataError(name + ": has no column " +
+                           (number != nullptr ? std::to_string(*number + 1)
+                                              : "'" + std::get<std::string>(column) + "'") +
+                           " for --keep");
+    }
+    places.push_back(static_cast<std::size_t>(found - fields.begin()));
+  }
+  using Header = bpm::TableSettings::Header;
+  settings.header = header ? Header::yes : Header::no;
+  settings.label = bpm::TableSettings::LabelColumn::none;
+  settings.features.clear();
+  settings.ignored.clear();
+  settings.kinds.clear();
+  settings.words.clear();
+  for (std::size_t c = 0; c < fields.size(); ++c) {
+    const bool kept = std::ranges::find(places, c) != places.end();
+    (kept ? settings.words : settings.ignored).emplace_back(static_cast<Eigen::Index>(c));
+  }
+  settings.missing = true;
+  stream.clear();
+  stream.seekg(0);
+  const bpm::MixedTable table = bpm::read_mixed_table(stream, name, settings).inputs;
+  bpm::MixedTable kept;
+  for (const std::size_t place : places) {
+    const auto before = std::ranges::count_if(settings.words, [&](const auto& one) {
+      return std::get<Eigen::Index>(one) < static_cast<Eigen::Index>(place);
+    });
+    kept.columns.push_back(table.columns[static_cast<std::size_t>(before)]);
+    if (!header) kept.columns.back().name = "column " + std::to_string(place + 1);
+  }
+  return kept;
+}
+
 /// A table, of numbers alone or not.
 void read_any_table(std::unique_ptr<std::istream> file, const ReadOptions& options, bool labelled,
                     const ModelColumns& columns, const TrainingRows& training, Data& data) {
@@ -532,6 +600,10 @@ void read_any_table(std::unique_ptr<std::istream> file, const ReadOptions& optio
   };
   try {
     read();
+    if (!options.kept.empty()) {
+      data.kept =
+          kept_columns(stream, options, fields, !data.feature_names.empty(), settings, data.name);
+    }
     if (settings.decimal == ',') note_thousands(facts_of(stream, settings), data);
   } catch (const bpm::DataError& error) {
     const std::string what = error.what();
@@ -557,36 +629,9 @@ void read_any_table(std::unique_ptr<std::istream> file, const ReadOptions& optio
   }
 }
 
-}  // namespace
-
-Eigen::Index Data::rows() const {
-  return std::visit([](const auto& rows) { return Eigen::Index{rows.rows()}; }, inputs);
-}
-Eigen::Index Data::columns() const {
-  return std::visit([](const auto& rows) { return Eigen::Index{rows.cols()}; }, inputs);
-}
-
-Data Data::part(std::span<const bpm::PointIndex> points) const {
-  Data result{std::visit([&](const auto& rows) -> Inputs { return rows_of(rows, points); }, inputs),
-              {},
-              class_names,
-              feature_names,
-              encoding,
-              positions,
-              {},
-              name,
-              format};
-  if (!labels.empty()) {
-    for (const bpm::PointIndex i : points) {
-      result.labels.push_back(labels[static_cast<std::size_t>(i)]);
-    }
-  }
-  return result;
-}
-
-Data read_data(const std::string& path, const ReadOptions& options, bool labelled,
-               const ModelColumns& columns, const TrainingRows& training) {
-  Source source = open_source(path);
+[[nodiscard]] Data read_source(Source source, const std::string& path, const ReadOptions& options,
+                               bool labelled, const ModelColumns& columns,
+                               const TrainingRows& training = {}) {
   const std::string format = options.format == "auto" ? format_of(*source.stream) : options.format;
   const auto refuse_table_option = [&](bool given, const char* name) {
     if (given) {
@@ -615,6 +660,7 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
   }
   refuse_table_option(options.header != "auto", "--header");
   refuse_table_option(!options.ignored.empty(), "--ignore");
+  refuse_table_option(!options.kept.empty(), "--keep");
   refuse_table_option(!options.categories.empty(), "--categories");
   refuse_table_option(options.missing != bpm::TableEncoding::Missing::error, "--missing");
   refuse_table_option(!options.missing_words.empty(), "--missing-words");
@@ -652,6 +698,156 @@ Data read_data(const std::string& path, const ReadOptions& options, bool labelle
   }
   check_columns(data, columns.count, options, false, labelled);
   return data;
+}
+
+/// The message, which may begin with a line of `source`, where so many lines more stand before.
+[[nodiscard]] std::string with_later_line(std::string what, std::size_t after, std::size_t more) {
+  const std::string source = std::string(standard_input) + ":";
+  const std::size_t line = what.starts_with(source) ? number_behind(what, source) : 0;
+  if (line <= after) return what;
+  return what.replace(source.size(), std::to_string(line).size(), std::to_string(line + more));
+}
+
+}  // namespace
+
+Eigen::Index Data::rows() const {
+  return std::visit([](const auto& rows) { return Eigen::Index{rows.rows()}; }, inputs);
+}
+Eigen::Index Data::columns() const {
+  return std::visit([](const auto& rows) { return Eigen::Index{rows.cols()}; }, inputs);
+}
+
+Data Data::part(std::span<const bpm::PointIndex> points) const {
+  Data result{std::visit([&](const auto& rows) -> Inputs { return rows_of(rows, points); }, inputs),
+              {},
+              class_names,
+              feature_names,
+              encoding,
+              positions,
+              {},
+              name,
+              format};
+  if (!labels.empty()) {
+    for (const bpm::PointIndex i : points) {
+      result.labels.push_back(labels[static_cast<std::size_t>(i)]);
+    }
+  }
+  return result;
+}
+
+Data read_data(const std::string& path, const ReadOptions& options, bool labelled,
+               const ModelColumns& columns, const TrainingRows& training) {
+  return read_source(open_source(path), path, options, labelled, columns, training);
+}
+
+void read_standard_input(const ReadOptions& options, const ModelColumns& columns,
+                         const std::function<bool(Data)>& take) {
+  ReadOptions now = options;
+  const auto read = [&](std::string text) {
+    return read_source({std::make_unique<std::istringstream>(std::move(text)), standard_input}, "-",
+                       now, false, columns);
+  };
+  constexpr std::size_t most = std::size_t{1} << 22U;
+  std::string bytes;  // Not yet in a block.
+  bool more = true;
+  while (more && bytes.size() < 3) more = read_more(bytes, most);
+  if (now.format == "idx" || bytes.starts_with(std::string("\0\0\x08", 3)) ||
+      bytes.starts_with("\x1f\x8b")) {
+    // No lines: images, or packed. What was read is put back, as a file.
+    while (more) more = read_more(bytes, most);
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), &std::fclose);
+    if (!file || std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() ||
+        std::fseek(file.get(), 0, SEEK_SET) != 0 ||
+        ::dup2(::fileno(file.get()), STDIN_FILENO) < 0) {
+      throw bpm::DataError(std::string(standard_input) + ": no temporary file can be written");
+    }
+    take(read_data("-", options, false, columns));
+    return;
+  }
+  const auto is_blank = [](std::string_view line) {
+    return line.find_first_not_of(" \r\n") == std::string_view::npos;
+  };
+  // The first lines say how all are read: each block of a table begins with those up to its second
+  // row, whose answers are known.
+  std::string head;
+  std::size_t head_lines = 0;
+  std::size_t head_rows = 0;
+  std::size_t content = 0;  // Lines of it that are neither blank nor comments.
+  std::size_t next = 0;     // So many may be enough.
+  std::size_t lines = 0;    // Of all blocks.
+  std::size_t rows = 0;
+  bool settled = false;
+  const auto take_head = [&](Data data) {
+    data.repeated = data.rows_before = head_rows;
+    rows = head_rows = static_cast<std::size_t>(data.rows());
+    now.format = data.format;
+    if (data.format == "csv") now.header = data.feature_names.empty() ? "no" : "yes";
+    settled = head_rows > 1 || data.format == "libsvm";
+    if (data.format == "libsvm") {
+      head.clear();
+      head_lines = head_rows = 0;
+    }
+    return take(std::move(data));
+  };
+  for (;;) {
+    std::size_t end = 0;
+    while (!settled && end < bytes.size()) {
+      const std::size_t stop = std::min(bytes.find('\n', end), bytes.size() - 1) + 1;
+      if (more && bytes[stop - 1] != '\n') break;
+      const std::string line = bytes.substr(end, stop - end);
+      end = stop;
+      head += line;
+      ++head_lines;
+      lines = head_lines;
+      if (is_blank(line)) continue;
+      content += line.starts_with('#') || line.starts_with('%') ? 0U : 1U;
+      if (content == 0 || (head_lines < next && end < bytes.size())) continue;
+      // Whether it has names is seen by the second line.
+      std::istringstream first(head);
+      if (content < 2 && now.header == "auto" && format_of(first) == "csv") continue;
+      std::optional<Data> data;
+      try {
+        data = read(head);
+      } catch (const bpm::DataError& error) {
+        // The head of ARFF, and names without one of the rows' names, are followed by more lines.
+        const bool ends_early =
+            std::string_view(error.what()).find(": found the end") != std::string_view::npos;
+        if (content > 2 && !ends_early) throw;
+        next = head_lines + 1 + head_lines / 4;  // Thousands of attributes are not read as often.
+        continue;
+      }
+      if (!take_head(std::move(*data))) return;
+    }
+    bytes.erase(0, end);
+    if (!settled && !more) {
+      take_head(read(head));
+      return;
+    }
+    end = settled ? (more ? bytes.rfind('\n') + 1 : bytes.size()) : 0;
+    // Blank lines between others may be rows.
+    while (more && end > 0) {
+      const std::size_t begin = end > 1 ? bytes.rfind('\n', end - 2) + 1 : 0;
+      if (!is_blank(std::string_view(bytes).substr(begin, end - begin))) break;
+      end = begin;
+    }
+    if (end > 0) {
+      const auto block = bytes.begin() + static_cast<std::ptrdiff_t>(end);
+      Data data;
+      try {
+        data = read(head + bytes.substr(0, end));
+      } catch (const bpm::DataError& error) {
+        throw bpm::DataError(with_later_line(error.what(), head_lines, lines - head_lines));
+      }
+      data.repeated = head_rows;
+      data.rows_before = rows;
+      rows += static_cast<std::size_t>(data.rows()) - head_rows;
+      if (!take(std::move(data))) return;
+      lines += static_cast<std::size_t>(std::count(bytes.begin(), block, '\n'));
+      bytes.erase(bytes.begin(), block);
+    }
+    if (!more) return;
+    more = read_more(bytes, most);
+  }
 }
 
 std::optional<Eigen::Index> zero_row(const Inputs& inputs) {

@@ -37,6 +37,9 @@ struct Data {
   std::vector<std::string> notes{};  ///< What reading took for granted.
   std::string name{};                ///< Of the file, for messages.
   std::string format{};              ///< csv, libsvm or idx.
+  bpm::MixedTable kept{};            ///< `ReadOptions::kept`, as words; each column has a name.
+  std::size_t repeated = 0;          ///< First rows that were in the block before already.
+  std::size_t rows_before = 0;       ///< Rows of the file before the first one.
 
   [[nodiscard]] Eigen::Index rows() const;
   [[nodiscard]] Eigen::Index columns() const;
@@ -50,6 +53,7 @@ struct ReadOptions {
   std::string header = "auto";
   std::string format = "auto";
   std::string ignored{};     ///< Columns by names or numbers from 1, with commas between.
+  std::string kept{};        ///< The same of those whose fields are wanted as they are.
   std::string categories{};  ///< The same of those with words, or auto.
   bpm::TableEncoding::Missing missing = bpm::TableEncoding::Missing::error;
   std::vector<std::string> missing_words{};  ///< Of a table, beside those that all have.
@@ -74,6 +78,12 @@ using TrainingRows = std::function<std::vector<bpm::PointIndex>(std::size_t coun
 /// Throws `bpm::DataError` on what cannot be read, `UsageError` on options that the format lacks.
 [[nodiscard]] Data read_data(const std::string& path, const ReadOptions& options, bool labelled,
                              const ModelColumns& columns = {}, const TrainingRows& training = {});
+
+/// Standard input without labels, as `read_data`, in blocks: what is at hand where it pauses, some
+/// megabytes where it does not. Each block is taken, until `take` says no; its errors have the
+/// lines of the whole. How lines are read is decided by the first two rows, or by the options.
+void read_standard_input(const ReadOptions& options, const ModelColumns& columns,
+                         const std::function<bool(Data)>& take);
 
 /// The first row that is all zeros.
 [[nodiscard]] std::optional<Eigen::Index> zero_row(const Inputs& inputs);

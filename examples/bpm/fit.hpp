@@ -13,6 +13,7 @@
 #include "bpm/core/progress.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/machine/fit_settings.hpp"
+#include "common/setting_search.hpp"
 #include "data.hpp"
 #include "model.hpp"
 
@@ -21,23 +22,13 @@
 
 namespace bpm_examples {
 
-struct FitTask {
-  std::vector<bpm::RuntimeKernel> kernels;  ///< To choose from; one where nothing is chosen.
+/// What is wanted. `folds` without `choosing`: to judge by; 0: not judged.
+struct FitTask : SettingSearch {
   bpm::FitSettings settings{};
   std::string sampler = "perceptron";
   std::optional<std::uint64_t> draws{};
-  bool choosing = false;
-  /// To choose from; empty: the default ones, and the machine's own fit begins with the chosen one.
-  std::vector<double> relative_lambdas{};
-  std::size_t folds = 0;  ///< Of choosing, or to judge by; 0: 5, or not judged.
-  /// To choose from, also where nothing else is chosen; empty: that of the settings.
-  std::vector<double> biases{};
-  bool one_against_one = false;  ///< Whether pairs of classes are tried too.
-  bool by_error = false;         ///< Choosing makes the error small, not the log loss.
-  std::vector<bpm::RuntimeKernel> narrower{};  ///< Tried where the first kernel is best, in turn,
-  std::vector<bpm::RuntimeKernel> wider{};     ///< and the last.
-  bool fit = true;                             ///< Whether a model of all rows is wanted.
-  std::filesystem::path checkpoint{};          ///< Empty: none.
+  bool fit = true;                     ///< Whether a model of all rows is wanted.
+  std::filesystem::path checkpoint{};  ///< Empty: none.
   bool resume = false;
 };
 
@@ -58,18 +49,9 @@ struct FitOutcome {
   std::vector<bpm::ChoiceCandidate> candidates;  ///< Of choosing.
   std::optional<double> bias;                    ///< The one chosen, if several were tried.
   bool one_against_one = false;                  ///< Whether the machine is of pairs of classes.
-  std::vector<bpm::RuntimeKernel> beyond;        ///< Kernels that were tried behind the task's own.
   std::size_t best = 0;
   std::size_t moved_by = 0;  ///< `bpm::Choice::moved_by`.
 };
-
-/// The kernel of a candidate.
-[[nodiscard]] inline const bpm::RuntimeKernel& kernel_of(const FitTask& task,
-                                                         const FitOutcome& outcome,
-                                                         std::size_t kernel) {
-  return kernel < task.kernels.size() ? task.kernels[kernel]
-                                      : outcome.beyond[kernel - task.kernels.size()];
-}
 
 using Watch = std::function<bool(const bpm::Progress&)>;
 

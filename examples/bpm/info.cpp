@@ -98,8 +98,16 @@ void print_info(std::ostream& out, const Model& model, const ModelFacts& facts) 
   }
   report_line(text, "probabilities") << (facts.calibrated ? "calibrated" : "none") << '\n';
   if (facts.rejection) {
-    report_line(text, "rejection") << "rows with a " << facts.rejection->score << " below "
-                                   << number_text(facts.rejection->rejector.threshold) << '\n';
+    std::string rows = "rows with a " + facts.rejection->score;
+    for (const std::string& name : facts.class_names) {
+      if (facts.rejection->score == gap_of_class(name))
+        rows = "rows called " + name + " with a gap";
+    }
+    const double threshold = facts.rejection->rejector.threshold;
+    report_line(text, "rejection")
+        << (std::isfinite(threshold) ? rows + " below " + number_text(threshold)
+                                     : "all " + rows + ": no threshold was found")
+        << '\n';
   }
   for (const bpm::FitWarning& warning : facts.warnings) {
     report_line(text, "warning") << warning.what() << '\n';

@@ -22,10 +22,10 @@
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
-#include "bpm/selection/choose.hpp"
 #include "bpm/selection/cross_validate.hpp"
 #include "bpm/storage/training_file.hpp"
 #include "common/checkpoint.hpp"
+#include "common/choose_setting.hpp"
 #include "common/program.hpp"
 #include "fit.hpp"
 #include "model.hpp"
@@ -66,105 +66,43 @@ template <class Sampler, class I>
       [&](const auto& training) { bpm::save(training, training_file(task.checkpoint)); });
 }
 
-/// The choice of the best of the biases, with the soft boundary that it was best with, and one
-/// class against one where that is better, by the part of the rows on which a fit chooses its
-/// boundary. Nothing where no machine of the part is consistent. The part is the same whatever the
-/// memory, which is refused where it does not hold it.
-template <class Sampler, class I>
-[[nodiscard]] std::optional<bpm::Choice<Machine<Sampler>>> choose_bias(
-    const Machine<Sampler>& machine, const FitTask& task, const I& inputs,
-    std::span<const int> labels, const Watch& watch) {
-  // Chains cost the cube of their rows.
-  const std::size_t most = std::same_as<Sampler, bpm::PermutedPerceptron> ? 3000 : 500;
-  try {
-    return bpm::choose(machine,
-                       bpm::ChoiceGrid<bpm::RuntimeKernel>{.kernels = task.kernels,
-                                                           .boundary = {.points = most},
-                                                           .biases = task.biases,
-                                                           .one_against_one = task.one_against_one,
-                                                           .more_points = 0},
-                       inputs, labels, watch);
-  } catch (const bpm::NotSeparable&) {
-  }
-  return std::nullopt;
-}
-
 /// The classifier of the machine that is given, or chosen.
 template <class Sampler, class I>
 [[nodiscard]] FitOutcome fit_or_choose(const Sampler& sampler, const FitTask& task, const I& inputs,
                                        std::span<const int> labels, const Watch& watch) {
   check_checkpoint(task);
   FitOutcome outcome;
-  Machine<Sampler> machine(bpm::BayesPointMachine(task.kernels.front(), sampler, task.settings));
-  if (task.choosing) {
-    bpm::ChoiceGrid<bpm::RuntimeKernel> grid{.kernels = task.kernels};
-    if (!task.relative_lambdas.empty()) grid.boundary.relative_lambdas = task.relative_lambdas;
-    if (task.folds > 0) grid.boundary.folds = task.folds;
-    grid.biases = task.biases;
-    grid.one_against_one = task.one_against_one;
-    grid.by_error = task.by_error;
-    auto choice = bpm::choose(machine, grid, inputs, labels, watch);
-    outcome.candidates = choice.candidates;
-    outcome.best = choice.best;
-    outcome.moved_by = choice.moved_by;
-    // Where an end of the kernels is best, those beyond it follow, as long as each is better.
-    const bool narrowest = choice.chosen().kernel == 0;
-    const bool widest = choice.chosen().kernel + 1 == task.kernels.size();
-    const auto& beyond = narrowest ? task.narrower : task.wider;
-    for (std::size_t k = 0; (narrowest || widest) && k < beyond.size(); ++k) {
-      bpm::ChoiceGrid<bpm::RuntimeKernel> one = grid;
-      one.kernels = {beyond[k]};
-      const auto next = bpm::choose(machine, one, inputs, labels, watch);
-      outcome.beyond.push_back(beyond[k]);
-      const std::size_t before = outcome.candidates.size();
-      for (bpm::ChoiceCandidate candidate : next.candidates) {
-        candidate.kernel = task.kernels.size() + k;
-        outcome.candidates.push_back(candidate);
-      }
-      // Pairs of classes have to be better than another kernel's machines as than its own.
-      const bpm::ChoiceCandidate& found = next.chosen();
-      double margin = 0;
-      if (found.one_against_one && !choice.chosen().one_against_one) {
-        margin = task.by_error ? std::sqrt(found.error * (1 - found.error) /
-                                           static_cast<double>(next.boundary.points))
-                               : found.standard_error;
-      }
-      const bool better = task.by_error ? found.error + margin < choice.chosen().error
-                                        : found.loss + margin < choice.chosen().loss;
-      if (!better) break;
-      outcome.best = before + next.best;
-      outcome.moved_by = std::max(outcome.moved_by, next.moved_by);
-      choice = next;
-    }
-    const bpm::ChoiceCandidate& chosen = choice.chosen();
-    const bpm::BoundaryChoice& found = choice.boundary;
-    const std::optional<std::uint64_t> draws = sampler.draws;
-    outcome.out_of_fold = {chosen.error,
-                           chosen.loss,
-                           found.slope * found.slope_factor(labels.size(), draws.value()),
-                           found.offsets,
-                           found.points,
-                           true,
-                           found.fold_rows};
+  // Where nothing is chosen: of widths that first tried, beside a linear kernel that one.
+  const std::size_t usual = task.narrower > 0 ? task.narrower : task.kernels.size() - 1;
+  Machine<Sampler> machine(bpm::BayesPointMachine(task.kernels[usual], sampler, task.settings));
+  std::optional<bpm::Choice<Machine<Sampler>>> choice;
+  if (task.has_candidates()) {
+    choice = choose_setting(machine, task, inputs, labels, watch, bpm::StopToken());
+  }
+  if (choice) {
+    machine = choice->machine;
+    const bpm::ChoiceCandidate& chosen = choice->chosen();
     if (!task.biases.empty()) outcome.bias = chosen.bias;
     outcome.one_against_one = chosen.one_against_one;
-    if (task.fit) {
-      outcome.model =
-          Model{fit_one(choice.machine, chosen.one_against_one, task, inputs, labels, watch)};
+    if (task.choosing) {
+      const bpm::BoundaryChoice& found = choice->boundary;
+      const std::optional<std::uint64_t> draws = sampler.draws;
+      outcome.out_of_fold = {chosen.error,
+                             chosen.loss,
+                             found.slope * found.slope_factor(labels.size(), draws.value()),
+                             found.offsets,
+                             found.points,
+                             true,
+                             found.fold_rows};
+      outcome.best = choice->best;
+      outcome.moved_by = choice->moved_by;
+      outcome.candidates = std::move(choice->candidates);
     }
-    return outcome;
   }
-  if (!task.biases.empty()) {
-    if (const auto choice = choose_bias(machine, task, inputs, labels, watch)) {
-      machine = choice->machine;
-      outcome.bias = machine.settings().bias;
-      outcome.one_against_one = choice->chosen().one_against_one;
-    }
-  }
-  if (task.folds > 0) {
+  if (task.folds > 0 && !task.choosing) {
     bpm::FitSettings settings = task.settings;  // Every fold chooses its own boundary.
     settings.bias = machine.settings().bias;
-    const bpm::BayesPointMachine judged(task.kernels.front(), sampler, settings);
+    const bpm::BayesPointMachine judged(machine.kernel(), sampler, settings);
     const bpm::OutOfFold left_out =
         outcome.one_against_one
             ? bpm::cross_validate(bpm::OneVsOne(judged), inputs, labels, task.folds, watch)

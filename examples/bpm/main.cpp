@@ -22,7 +22,7 @@ void run(int argc, char** argv) {
   if (name.ends_with(" evaluate")) return run_evaluate(parse_predict_options(argc, argv, true));
   if (name.ends_with(" info")) return run_info(parse_info_options(argc, argv));
   const std::string_view first = argc > 1 ? argv[1] : "";
-  if (first == "--help") throw HelpRequested(overview());
+  if (first == "--help" || first == "-h" || first == "help") throw HelpRequested(overview());
   if (first == "--version") {
     throw HelpRequested("bpm " + std::to_string(bpm::version_major) + "." +
                         std::to_string(bpm::version_minor) + "." +
@@ -39,7 +39,9 @@ int main(int argc, char** argv) {
   // A command speaks in its own name, and has a --help of its own.
   std::vector<char*> words(argv, argv + argc);
   std::string name = argc > 0 ? argv[0] : "bpm";
-  const std::string_view command = argc > 1 ? argv[1] : "";
+  std::string help = "--help";
+  if (argc == 3 && std::string_view(argv[1]) == "help") words = {argv[0], argv[2], help.data()};
+  const std::string_view command = words.size() > 1 ? words[1] : "";
   for (const std::string_view known : {"train", "choose", "predict", "evaluate", "info"}) {
     if (command != known) continue;
     name += " " + std::string(command);

@@ -109,6 +109,10 @@ std::size_t save_model(const Model& model, const std::string& path);
 [[nodiscard]] Model weights_alone(const Model& model);
 [[nodiscard]] ModelFacts facts_of(const Model& model);
 
+/// The name of a score for `bpm::Rejection`: the gap of rows that are called this class, of others
+/// infinity. (That of all rows is "gap".)
+[[nodiscard]] inline std::string gap_of_class(const std::string& name) { return "gap of " + name; }
+
 /// As `Classifier::decision_values`, of rows of any kind.
 [[nodiscard]] Eigen::MatrixXd decision_values(const Model& model, const Inputs& inputs);
 /// n x C, also of two classes; empty where the model is not calibrated. `values`: the decision

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 
 #include "common/program.hpp"
 #include "model.hpp"
@@ -73,6 +74,14 @@ void check_results(const CommonOptions& common, const std::vector<std::string>& 
   return share;
 }
 
+/// A share of all, or CLASS=SHARE.
+[[nodiscard]] std::pair<std::string, double> parse_class_share(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos) return {"", parse_share(text)};
+  if (equals == 0) throw std::invalid_argument("has no class before =");
+  return {text.substr(0, equals), parse_share(std::string_view(text).substr(equals + 1))};
+}
+
 [[nodiscard]] std::vector<double> parse_reals(std::string_view text, double low, double high) {
   std::vector<double> numbers;
   for (;;) {
@@ -123,7 +132,7 @@ CLI::Option* add_choice_option(CLI::App& app, const std::string& name, std::stri
 
 void add_reading(CLI::App& app, CommonOptions& common, ReadOptions& read, std::size_t& memory,
                  const std::string& label) {
-  app.set_help_flag("--help", "Print this and exit");
+  app.set_help_flag("--help,-h", "Print this and exit");
   app.add_option("--label", read.label, label)->type_name("COLUMN|last|first");
   add_choice_option(app, "--header", read.header,
                     "Whether a table's first line names its columns (default: auto)",
@@ -175,7 +184,7 @@ void add_reading(CLI::App& app, CommonOptions& common, ReadOptions& read, std::s
     case 'e':
       return "-e: there is no tolerance; use --draws N for a better model";
     case 'h':
-      return "-h: there is no shrinking to turn off; leave it out (and --help is the help)";
+      return "-h: there is no shrinking to turn off; leave it out";
     case 'm':
       return "-m: use --memory, in bytes, such as --memory 100M";
     default:
@@ -197,7 +206,9 @@ void add_reading(CLI::App& app, CommonOptions& common, ReadOptions& read, std::s
                        words.back() != "--normalise" && words.back() != "--resume" &&
                        words.back() != "--weights-only" && words.back() != "--help";
     if (flag && !value) {
-      if (const char* cure = cure_of(word[1]); cure != nullptr) throw UsageError(cure);
+      // svm-train's -h has a number behind it.
+      const char* cure = word == "-h" && i + 1 == argc ? nullptr : cure_of(word[1]);
+      if (cure != nullptr) throw UsageError(cure);
       if (word[1] == 'w') {
         if (word.size() == 2 || i + 1 == argc) {
           throw UsageError("-w: write -wLABEL WEIGHT, such as -w1 10, or --class-weights 1=10");
@@ -224,7 +235,9 @@ void parse_words(CLI::App& app, const std::vector<std::string>& words, const cha
   }
 }
 
-[[nodiscard]] std::vector<std::pair<std::string, double>> parse_weights(const std::string& text) {
+/// CLASS=NUMBER,...; `form` says so where it is not.
+[[nodiscard]] std::vector<std::pair<std::string, double>> parse_weights(const std::string& text,
+                                                                        const char* form) {
   std::vector<std::pair<std::string, double>> weights;
   std::string_view rest = text;
   for (;;) {
@@ -232,8 +245,7 @@ void parse_words(CLI::App& app, const std::vector<std::string>& words, const cha
     const std::string_view part = rest.substr(0, comma);
     const std::size_t equals = part.rfind('=');
     if (equals == std::string_view::npos || equals == 0) {
-      throw std::invalid_argument("'" + std::string(part) +
-                                  "' is no CLASS=WEIGHT; write balanced, or such as yes=10,no=1");
+      throw std::invalid_argument("'" + std::string(part) + "' is no " + form);
     }
     weights.emplace_back(part.substr(0, equals), parse_real(part.substr(equals + 1), 1e-9, 1e9));
     if (comma == std::string_view::npos) return weights;
@@ -402,12 +414,13 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
                       ? "Gaussian: exp(-|x - x'|^2 / W^2) (default: 1/4, 1/2, 1 and 2 times "
                         "the median distance, and beyond where an end is best" +
                             several + ")"
-                      : "Gaussian: exp(-|x - x'|^2 / W^2) (default: 0.7 of the median distance)",
+                      : "Gaussian: exp(-|x - x'|^2 / W^2) (default: 0.7 of the median distance, "
+                        "half or twice of it, and beyond where that is best)",
                   [&](const std::string& text) { options.widths = parse_reals(text, 1e-9, 1e9); })
       ->type_name("W");
   add_text_option(
       app, "--depth",
-      "Arc-cosine: layers of the network, 1: the cosine (default: 3" + several + ")",
+      "Arc-cosine: layers of the network, 1: the cosine (default: 2" + several + ")",
       [&](const std::string& text) { options.depths = parse_whole_list<int>(text, 1, 1000); })
       ->type_name("L");
   app.add_flag("--normalise", options.normalise, "The kernel sees each row scaled to norm 1");
@@ -460,7 +473,8 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
                  options.balanced = true;
                  continue;
                }
-               for (auto& weight : parse_weights(text)) {
+               for (auto& weight :
+                    parse_weights(text, "CLASS=WEIGHT; write balanced, or such as yes=10,no=1")) {
                  options.class_weights.push_back(std::move(weight));
                }
              }
@@ -476,10 +490,13 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
                             : "Judge by so many parts that are left out in turn, and calibrate "
                               "probabilities by them",
                    2, 1000);
-  add_share_option(app, "--risk", options.risk,
-                   "Put a threshold into the model above which at most this share is wrong: 0.01 "
-                   "or 1%")
-      ->type_name("R");
+  add_text_option(app, "--risk",
+                  "Put a threshold into the model above which at most this share is wrong, 0.01 "
+                  "or 1%; of what is called a class, such as yes=1%",
+                  [&](const std::string& text) {
+                    std::tie(options.risk_class, options.risk) = parse_class_share(text);
+                  })
+      ->type_name("[CLASS=]R");
   std::optional<double> delta;
   add_share_option(app, "--delta", delta,
                    "The chance that the guarantee of --risk does not hold (default: 0.01)")
@@ -625,6 +642,28 @@ PredictOptions parse_predict_options(int argc, const char* const* argv, bool eva
                   "probabilities expect to E; or what the guaranteed risk of training asks for",
                   [&](const std::string& text) { options.reject = parse_reject(text); })
       ->type_name("rate=R|error=E|risk");
+  add_text_option(app, "--threshold",
+                  "Of two classes: say CLASS (default: the second) where its probability is P or "
+                  "more, else the other",
+                  [&](const std::string& text) {
+                    std::tie(options.threshold.class_name, options.threshold.probability) =
+                        parse_class_share(text);
+                  })
+      ->type_name("[CLASS=]P");
+  add_text_option(app, "--costs",
+                  "Of two classes: what it costs to say CLASS of a row of the other, such as "
+                  "yes=1,no=5; what is said costs least by the probabilities",
+                  [&](const std::string& text) {
+                    options.threshold.costs =
+                        parse_weights(text, "CLASS=COST; write such as yes=1,no=5");
+                  })
+      ->type_name("CLASS=C,CLASS=D");
+  if (!evaluating) {
+    app.add_option("--keep", options.read.kept,
+                   "Columns of a table to copy beside the answers: names or numbers, with commas "
+                   "between")
+        ->type_name("COLUMN[,...]");
+  }
   int probabilities = 1;
   add_whole_option(app, "-b", probabilities,
                    "LIBSVM's; changes nothing: there are probabilities where the model has them", 0,
@@ -644,6 +683,20 @@ PredictOptions parse_predict_options(int argc, const char* const* argv, bool eva
   const std::vector<std::string> words(argv + 1, argv + argc);
   parse_words(app, words, argv[0]);
   options.threads_given = app.get_option("--threads")->count() > 0;
+  const ThresholdOption& threshold = options.threshold;
+  if (threshold.probability && !threshold.costs.empty()) {
+    throw UsageError("--threshold and --costs both say when a class is said: take one");
+  }
+  if (!threshold.costs.empty() &&
+      (threshold.costs.size() != 2 || threshold.costs[0].first == threshold.costs[1].first)) {
+    throw UsageError("--costs: name both classes once, such as yes=1,no=5");
+  }
+  if ((threshold.probability || !threshold.costs.empty()) &&
+      options.reject.by == RejectOption::By::risk) {
+    throw UsageError(
+        "--reject risk: the guarantee is of the model's own labels, leave out --threshold and "
+        "--costs");
+  }
   if (options.model == "-" && options.data == "-") {
     throw UsageError("MODEL and DATA are both -: one of them must be a file");
   }
@@ -665,7 +718,7 @@ PredictOptions parse_predict_options(int argc, const char* const* argv, bool eva
 InfoOptions parse_info_options(int argc, const char* const* argv) {
   InfoOptions options;
   CLI::App app{"Says what MODEL is: its kernel, classes, and how it was trained."};
-  app.set_help_flag("--help", "Print this and exit");
+  app.set_help_flag("--help,-h", "Print this and exit");
   app.add_option("MODEL", options.model, "The model's file; - for standard input")
       ->required()
       ->type_name("");
@@ -689,7 +742,7 @@ std::string overview() {
          "  bpm predict MODEL DATA [OUT]  labels and probabilities as CSV\n"
          "  bpm evaluate MODEL DATA       errors, rejection, calibration\n"
          "  bpm info MODEL                what a model is\n\n"
-         "bpm COMMAND --help shows a command's options and examples, bpm --version the version.\n"
+         "bpm help COMMAND shows a command's options and examples, bpm --version the version.\n"
          "Exit status: 0 done, 1 not done, 2 the command line is not understood,\n"
          "130 stopped by Ctrl-C (a model of the draws so far is written), 141 nobody read on.\n";
 }

@@ -39,7 +39,7 @@ struct TrainOptions {
   std::vector<int> degrees{5};
   double offset = 1;
   std::vector<double> widths;  ///< Empty: by the median distance.
-  std::vector<int> depths{3};
+  std::vector<int> depths{2};
   bool normalise = false;
   std::optional<LibsvmKernel> libsvm;  ///< In the place of all these.
 
@@ -58,6 +58,7 @@ struct TrainOptions {
   bool only_cross_validate = false;  ///< LIBSVM's -v: no model.
 
   std::optional<double> risk;
+  std::string risk_class;  ///< Of what is called this class; empty: of all that is accepted.
   double delta = 0.01;
   std::string held_out_file;
   double held_out_share = 0;
@@ -74,6 +75,14 @@ struct RejectOption {
   double value = 0;  ///< A fraction.
 };
 
+/// From which probability on a class of two is said, in the place of the model's own labels.
+struct ThresholdOption {
+  std::optional<double> probability{};
+  std::string class_name{};  ///< Empty: the second.
+  /// In the place of both, for each class what it costs to say it of a row of the other.
+  std::vector<std::pair<std::string, double>> costs{};
+};
+
 struct PredictOptions {
   CommonOptions common;
   ReadOptions read;
@@ -83,6 +92,7 @@ struct PredictOptions {
   bool threads_given = false;
   std::size_t memory = std::size_t{1} << 30U;
   RejectOption reject;
+  ThresholdOption threshold;
 };
 
 struct InfoOptions {

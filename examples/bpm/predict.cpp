@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <numeric>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -28,14 +30,22 @@ namespace bpm_examples {
 
 namespace {
 
+/// The class of two that is said from a probability on.
+struct Threshold {
+  std::size_t place = 0;
+  double probability = 0;
+};
+
 /// What a model says of rows.
 struct Answers {
-  ModelFacts facts;
-  Data data{};
+  const ModelFacts& facts;
+  std::optional<Threshold> threshold;  ///< Else the labels are the model's own.
+  Data data;
   Eigen::MatrixXd values{};
   Eigen::MatrixXd probabilities{};  ///< Empty where the model is not calibrated.
   std::vector<int> labels{};
-  std::vector<double> scores{};  ///< The gap of the best two outputs.
+  /// The gap of the best two outputs; with a threshold how far the probability is from it.
+  std::vector<double> scores{};
   std::vector<bool> rejected{};
   double read_seconds = 0;
   double seconds = 0;
@@ -69,6 +79,47 @@ struct Answers {
   return rejected;
 }
 
+/// Nothing where none is asked for: then the labels are the model's own.
+[[nodiscard]] std::optional<Threshold> threshold_of(const ModelFacts& facts,
+                                                    const ThresholdOption& asked) {
+  if (!asked.probability && asked.costs.empty()) return std::nullopt;
+  const std::string option = asked.probability ? "--threshold" : "--costs";
+  const auto& names = facts.class_names;
+  if (names.size() != 2) {
+    throw UsageError(option + " is of two classes, the model has " + std::to_string(names.size()));
+  }
+  if (!facts.calibrated) {
+    throw UsageError(option + ": the model has no probabilities; train it with --folds 5");
+  }
+  const auto place = [&](const std::string& name) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) {
+      throw UsageError(option + ": the model has no class '" + name + "', it has " + names[0] +
+                       " and " + names[1]);
+    }
+    return static_cast<std::size_t>(found - names.begin());
+  };
+  if (asked.probability) {
+    return Threshold{asked.class_name.empty() ? 1 : place(asked.class_name), *asked.probability};
+  }
+  std::array<double, 2> costs{};
+  for (const auto& [name, cost] : asked.costs) costs[place(name)] = cost;
+  return Threshold{1, costs[1] / (costs[0] + costs[1])};
+}
+
+/// Says the class of the threshold, or the other, and how sure that is: 1 less the expected cost in
+/// units of that at the threshold.
+void apply(const Threshold& threshold, Answers& answers) {
+  for (std::size_t i = 0; i < answers.labels.size(); ++i) {
+    const double beyond = answers.probabilities(static_cast<Eigen::Index>(i),
+                                                static_cast<Eigen::Index>(threshold.place)) -
+                          threshold.probability;
+    answers.labels[i] = answers.facts.classes[beyond >= 0 ? threshold.place : 1 - threshold.place];
+    answers.scores[i] =
+        beyond >= 0 ? beyond / (1 - threshold.probability) : -beyond / threshold.probability;
+  }
+}
+
 [[nodiscard]] std::vector<bool> rejected_rows(const Answers& answers, const RejectOption& reject) {
   using By = RejectOption::By;
   std::vector<bool> rejected(answers.scores.size(), false);
@@ -87,31 +138,45 @@ struct Answers {
           "--reject risk: the model has no threshold; train it with --risk R --held-out "
           "FILE|SHARE");
     }
-    if (answers.facts.rejection->score != "gap") {
-      throw UsageError("--reject risk: the model's threshold is of the score '" +
-                       answers.facts.rejection->score +
+    // Of one class: rows that are called another are all accepted.
+    const std::string& score = answers.facts.rejection->score;
+    const auto& names = answers.facts.class_names;
+    const auto one = std::ranges::find_if(
+        names, [&](const std::string& name) { return score == gap_of_class(name); });
+    if (score != "gap" && one == names.end()) {
+      throw UsageError("--reject risk: the model's threshold is of the score '" + score +
                        "', of which bpm knows nothing: it has the gap of the best two outputs");
     }
     for (std::size_t i = 0; i < rejected.size(); ++i) {
-      rejected[i] = !answers.facts.rejection->rejector.accepts(answers.scores[i]);
+      const bool asked =
+          one == names.end() ||
+          answers.labels[i] == answers.facts.classes[static_cast<std::size_t>(one - names.begin())];
+      rejected[i] = asked && !answers.facts.rejection->rejector.accepts(answers.scores[i]);
     }
   }
   return rejected;
 }
 
-[[nodiscard]] Answers ask(const PredictOptions& options, bool labelled) {
-  WallTimer timer;
+[[nodiscard]] Model load(const PredictOptions& options) {
   Model model = load_model(options.model);
-  if (options.threads_given) model = finished(model, {.threads = options.common.threads});
-  Answers answers{.facts = facts_of(model)};
-  answers.data = read_data(options.data, options.read, labelled,
-                           {answers.facts.features, answers.facts.feature_names,
-                            answers.facts.encoding, answers.facts.positions});
-  for (const std::string& note : answers.data.notes) std::cerr << "bpm: note: " << note << '\n';
-  answers.read_seconds = timer.restart();
+  if (options.threads_given) return finished(model, {.threads = options.common.threads});
+  return model;
+}
+
+[[nodiscard]] ModelColumns columns_of(const ModelFacts& facts) {
+  return {facts.features, facts.feature_names, facts.encoding, facts.positions};
+}
+
+/// `facts`, which must outlive what comes back, are the model's.
+[[nodiscard]] Answers ask(const Model& model, const ModelFacts& facts, Data data,
+                          const PredictOptions& options) {
+  WallTimer timer;
+  Answers answers{
+      .facts = facts, .threshold = threshold_of(facts, options.threshold), .data = std::move(data)};
+  const std::size_t before = answers.data.rows_before - answers.data.repeated;
   const auto said = [&] {
-    const auto row = answers.facts.standardised ? std::nullopt : zero_row(answers.data.inputs);
-    return row ? "row " + std::to_string(*row + 1) +
+    const auto row = facts.standardised ? std::nullopt : zero_row(answers.data.inputs);
+    return row ? "row " + std::to_string(before + static_cast<std::size_t>(*row) + 1) +
                      " is all zeros; where the model's kernel sees directions, leave it out"
                : std::string("larger numbers than those that trained?");
   };
@@ -119,10 +184,12 @@ struct Answers {
     answers.values = decision_values(model, answers.data.inputs);
     answers.probabilities = class_probabilities(model, answers.data.inputs, answers.values);
   } catch (const bpm::KernelValueError& error) {
-    throw bpm::DataError(in_words_of(answers.data.name, error.what()) + " (here: " + said() + ")");
+    throw bpm::DataError(in_words_of(answers.data.name, error.what(), before) +
+                         " (here: " + said() + ")");
   }
   answers.labels = labels_of(model, answers.values);
   answers.scores = bpm::gap_scores(shifted_values(model, answers.values));
+  if (answers.threshold) apply(*answers.threshold, answers);
   answers.seconds = timer.seconds();
   answers.rejected = rejected_rows(answers, options.reject);
   const double accepted = static_cast<double>(std::ranges::count(answers.rejected, false)) /
@@ -150,18 +217,37 @@ struct Answers {
   return name == "label" || name == "rejected" ? "P(" + name + ")" : name;
 }
 
+/// The first line of the predictions. A column that is kept has another name where an answer has
+/// its own.
+[[nodiscard]] std::string header_csv(const Answers& answers, bool rejections) {
+  std::vector<std::string> names{"label"};
+  if (answers.probabilities.rows() > 0) {
+    for (const std::string& name : answers.facts.class_names) names.push_back(column_of(name));
+  }
+  if (rejections) names.emplace_back("rejected");
+  std::string csv;
+  for (const bpm::MixedTable::Column& column : answers.data.kept.columns) {
+    const bool taken = std::ranges::find(names, column.name) != names.end();
+    csv += field((taken ? "kept " : "") + column.name) + ",";
+  }
+  for (const std::string& name : names) csv += field(name) + ",";
+  csv.back() = '\n';
+  return csv;
+}
+
+/// A line for each row that no block before had.
 [[nodiscard]] std::string predictions_csv(const Answers& answers, bool rejections) {
   std::vector<std::string> names;
   for (const std::string& name : answers.facts.class_names) names.push_back(field(name));
-  std::string csv = "label";
+  std::string csv;
   const bool calibrated = answers.probabilities.rows() > 0;
-  if (calibrated) {
-    for (const std::string& name : answers.facts.class_names) csv += "," + field(column_of(name));
-  }
-  if (rejections) csv += ",rejected";
-  csv += '\n';
   std::array<char, 32> digits{};
-  for (std::size_t i = 0; i < answers.labels.size(); ++i) {
+  for (std::size_t i = answers.data.repeated; i < answers.labels.size(); ++i) {
+    for (const bpm::MixedTable::Column& column : answers.data.kept.columns) {
+      const int word = column.word_of[i];
+      if (word >= 0) csv += field(column.words[static_cast<std::size_t>(word)]);
+      csv += ',';
+    }
     const auto at = std::ranges::lower_bound(answers.facts.classes, answers.labels[i]);
     csv += names[static_cast<std::size_t>(at - answers.facts.classes.begin())];
     for (Eigen::Index c = 0; calibrated && c < answers.probabilities.cols(); ++c) {
@@ -182,15 +268,43 @@ struct Accepted {
   std::size_t count = 0;
   std::size_t wrong = 0;
 };
-[[nodiscard]] Accepted accepted_of(const Answers& answers, const std::vector<bool>& correct) {
+[[nodiscard]] Accepted accepted_of(const std::vector<bool>& rejected,
+                                   const std::vector<bool>& correct) {
   Accepted accepted;
   for (std::size_t i = 0; i < correct.size(); ++i) {
-    if (answers.rejected[i]) continue;
+    if (rejected[i]) continue;
     ++accepted.count;
     accepted.wrong += correct[i] ? 0 : 1;
   }
   return accepted;
 }
+[[nodiscard]] std::optional<double> error_of(const Accepted& accepted) {
+  if (accepted.count == 0) return std::nullopt;
+  return static_cast<double>(accepted.wrong) / static_cast<double>(accepted.count);
+}
+
+/// Of rows that are called each class.
+[[nodiscard]] std::vector<Accepted> accepted_of_classes(const Answers& answers,
+                                                        const std::vector<bool>& rejected,
+                                                        const std::vector<bool>& correct) {
+  const auto& classes = answers.facts.classes;
+  std::vector<Accepted> accepted(classes.size());
+  for (std::size_t i = 0; i < correct.size(); ++i) {
+    if (rejected[i]) continue;
+    const auto at = std::ranges::lower_bound(classes, answers.labels[i]) - classes.begin();
+    Accepted& one = accepted[static_cast<std::size_t>(at)];
+    ++one.count;
+    one.wrong += correct[i] ? 0 : 1;
+  }
+  return accepted;
+}
+
+/// What is accepted where the lowest scores are rejected.
+struct AcceptedAbove {
+  double threshold = 0;  ///< The lowest score that is accepted.
+  Accepted all;
+  std::vector<Accepted> of_class;
+};
 
 struct Evaluation {
   Accepted accepted;
@@ -202,6 +316,10 @@ struct Evaluation {
   std::optional<double> calibration_error;
   std::vector<bpm::ReliabilityBin> reliability;
   std::vector<bpm::ErrorRejectPoint> rejection;  ///< At 0, 1, ..., 10 %.
+  std::vector<AcceptedAbove> thresholds;         ///< From all rows to few.
+  std::size_t largest = 0;                       ///< The place of the class of most rows.
+  double largest_error = 0;                      ///< Of who says it of all.
+  std::optional<double> cost;                    ///< A row, where costs are given.
   bpm::ConfusionMatrix confusion;
   std::vector<bpm::ClassScores> classes;
   std::vector<bpm::RocPoint> roc;  ///< Of two classes, both of which there are.
@@ -212,13 +330,10 @@ struct Evaluation {
 [[nodiscard]] Evaluation judge(const Answers& answers, const std::vector<int>& labels) {
   Evaluation result;
   result.correct = bpm::correct_predictions(labels, answers.labels);
-  result.accepted = accepted_of(answers, result.correct);
+  result.accepted = accepted_of(answers.rejected, result.correct);
   const auto count = static_cast<double>(labels.size());
   result.coverage = static_cast<double>(result.accepted.count) / count;
-  if (result.accepted.count > 0) {
-    result.accepted_error =
-        static_cast<double>(result.accepted.wrong) / static_cast<double>(result.accepted.count);
-  }
+  result.accepted_error = error_of(result.accepted);
   result.error = bpm::error_rate(labels, answers.labels);
   if (answers.facts.calibrated) {
     const auto& classes = answers.facts.classes;
@@ -232,6 +347,19 @@ struct Evaluation {
   result.rejection = bpm::error_reject_curve(answers.scores, result.correct, rates);
   result.confusion = bpm::confusion_matrix(labels, answers.labels, answers.facts.classes);
   result.classes = bpm::class_scores(result.confusion);
+  const auto largest = std::ranges::max_element(result.classes, {}, &bpm::ClassScores::inputs);
+  result.largest = static_cast<std::size_t>(largest - result.classes.begin());
+  result.largest_error = 1 - static_cast<double>(largest->inputs) / count;
+  for (const double rate : {0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 0.9}) {
+    std::vector<bool> out(labels.size(), false);
+    for (const std::size_t i : bpm::rejected_indices(answers.scores, rate)) out[i] = true;
+    double lowest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (!out[i]) lowest = std::min(lowest, answers.scores[i]);
+    }
+    result.thresholds.push_back({lowest, accepted_of(out, result.correct),
+                                 accepted_of_classes(answers, out, result.correct)});
+  }
   if (const auto& classes = answers.facts.classes; classes.size() == 2) {
     // Of outputs, which are never equal where probabilities end; a posterior has none of those.
     const Eigen::VectorXd output = answers.facts.slope > 0 || !answers.facts.calibrated
@@ -264,6 +392,27 @@ struct Evaluation {
         {{"rate_percent", std::round(100 * point.rate)}, {"error_percent", 100 * point.error}});
   }
   json["rejection_gap"] = std::move(rows);
+  Json thresholds = Json::array();
+  for (const AcceptedAbove& above : found.thresholds) {
+    Json said = Json::array();
+    for (std::size_t c = 0; c < above.of_class.size(); ++c) {
+      said.push_back({{"label", answers.facts.class_names[c]},
+                      {"accepted", above.of_class[c].count},
+                      {"error_percent", number(error_of(above.of_class[c]), 100)}});
+    }
+    thresholds.push_back({{"accepted", above.all.count},
+                          {"threshold", above.threshold},
+                          {"error_percent", number(error_of(above.all), 100)},
+                          {"said", std::move(said)}});
+  }
+  json["thresholds"] = std::move(thresholds);
+  json["largest_class"] = {{"label", answers.facts.class_names[found.largest]},
+                           {"error_percent", 100 * found.largest_error}};
+  json["cost"] = number(found.cost);
+  if (const auto& threshold = answers.threshold) {
+    json["threshold"] = {{"class", answers.facts.class_names[threshold->place]},
+                         {"probability", threshold->probability}};
+  }
   Json counts = Json::array();
   for (Eigen::Index i = 0; i < found.confusion.counts.rows(); ++i) {
     Json row = Json::array();
@@ -288,6 +437,41 @@ struct Evaluation {
   return json;
 }
 
+/// So many have columns of their own.
+constexpr std::size_t few_classes = 5;
+
+/// Errors of what is accepted, of all and, of few classes, of what is called each.
+void print_thresholds(std::ostream& text, const Answers& answers, const Evaluation& found) {
+  const auto& names = answers.facts.class_names;
+  const bool few = names.size() <= few_classes;
+  report_line(text, "accepted") << std::setw(11) << (answers.threshold ? "certainty" : "gap")
+                                << std::setw(11) << "wrong";
+  std::vector<int> widths;
+  for (std::size_t c = 0; few && c < names.size(); ++c) {
+    widths.push_back(static_cast<int>(std::max<std::size_t>(names[c].size() + 7, 11)));
+    text << std::setw(widths[c]) << "said " + names[c];
+  }
+  text << '\n';
+  const auto error = [&](const Accepted& accepted, int width) {
+    const auto wrong = error_of(accepted);
+    text << std::setw(width) << (wrong ? percent_text(*wrong) : "-");
+  };
+  bool starred = false;
+  for (const AcceptedAbove& above : found.thresholds) {
+    const double share =
+        static_cast<double>(above.all.count) / static_cast<double>(answers.labels.size());
+    const bool star = *error_of(above.all) >= found.largest_error;
+    starred = starred || star;
+    report_line(text, (star ? " * " : "   ") + percent_text(share))
+        << std::setw(11) << number_text(above.threshold, 3);
+    error(above.all, 11);
+    for (std::size_t c = 0; few && c < names.size(); ++c) error(above.of_class[c], widths[c]);
+    text << '\n';
+  }
+  text << (starred ? " * no better than" : "  ") << " saying " << names[found.largest]
+       << " of every row: " << percent_text(found.largest_error) << " wrong\n";
+}
+
 void print_evaluation(std::ostream& out, const Answers& answers, const Evaluation& found,
                       bool rejections) {
   std::ostringstream text;
@@ -295,6 +479,11 @@ void print_evaluation(std::ostream& out, const Answers& answers, const Evaluatio
                             << count_text(answers.labels.size(), "row", "rows") << '\n';
   const std::uint64_t rows = answers.labels.size();
   const auto wrong = static_cast<std::uint64_t>(std::ranges::count(found.correct, false));
+  if (const auto& threshold = answers.threshold) {
+    report_line(text, "threshold")
+        << "says " << answers.facts.class_names[threshold->place] << " from a probability of "
+        << number_text(threshold->probability) << " on\n";
+  }
   report_line(text, "error") << percent_text(found.error) << ": " << counted_text(wrong, rows)
                              << '\n';
   if (rejections) {
@@ -304,6 +493,13 @@ void print_evaluation(std::ostream& out, const Answers& answers, const Evaluatio
            << counted_text(found.accepted.wrong, found.accepted.count);
     }
     text << '\n';
+    const auto said = accepted_of_classes(answers, answers.rejected, found.correct);
+    for (std::size_t c = 0; said.size() <= few_classes && c < said.size(); ++c) {
+      if (said[c].count == 0) continue;
+      report_line(text, "   said " + answers.facts.class_names[c])
+          << " wrong " << percent_text(*error_of(said[c])) << ": "
+          << counted_text(said[c].wrong, said[c].count) << '\n';
+    }
   }
   if (found.log_loss) {
     report_line(text, "probabilities")
@@ -311,12 +507,7 @@ void print_evaluation(std::ostream& out, const Answers& answers, const Evaluatio
         << number_text(*found.brier) << ", calibration error "
         << number_text(*found.calibration_error, 3) << '\n';
   }
-  report_line(text, "rejected");
-  for (const std::size_t percent : {0U, 2U, 5U, 10U}) {
-    text << (percent == 0 ? "" : ", ") << percent << " %: error "
-         << percent_text(found.rejection[percent].error);
-  }
-  text << '\n';
+  if (found.cost) report_line(text, "cost") << number_text(*found.cost) << " a row\n";
   if (found.auc) report_line(text, "ROC curve") << "area " << number_text(*found.auc) << '\n';
   const auto& names = answers.facts.class_names;
   std::size_t width = 6;
@@ -338,6 +529,7 @@ void print_evaluation(std::ostream& out, const Answers& answers, const Evaluatio
       text << std::setw(8) << one.inputs << '\n';
     }
   }
+  print_thresholds(text, answers, found);
   if (names.size() <= 10) {
     const auto cell = static_cast<int>(width) + 2;
     report_line(text, "predicted");
@@ -429,19 +621,57 @@ void draw_evaluation(const Answers& answers, const Evaluation& found,
 }  // namespace
 
 void run_predict(const PredictOptions& options) {
-  const Answers answers = ask(options, false);
-  const std::string csv = predictions_csv(answers, options.reject.by != RejectOption::By::nothing);
-  if (options.out == "-") {
+  using By = RejectOption::By;
+  const Model model = load(options);
+  const ModelFacts facts = facts_of(model);
+  const bool rejections = options.reject.by != By::nothing;
+  const bool to_file = options.out != "-";
+  std::string csv;
+  std::set<std::string> noted;
+  const auto take = [&](Data data) {
+    for (const std::string& note : data.notes) {
+      // Once, whatever its numbers are in later blocks.
+      std::string words = note;
+      std::erase_if(words, [](char c) { return c >= '0' && c <= '9'; });
+      const bool again = data.rows_before > 0 && noted.contains(words);
+      if (!again) std::cerr << "bpm: note: " << note << '\n';
+      noted.insert(words);
+    }
+    const bool first = data.rows_before == 0;
+    const Answers answers = ask(model, facts, std::move(data), options);
+    if (first) csv += header_csv(answers, rejections);
+    csv += predictions_csv(answers, rejections);
+    if (to_file) return true;
     std::cout << csv << std::flush;
+    csv.clear();
+    return static_cast<bool>(std::cout);
+  };
+  // A share of the rows is one of all of them.
+  if (options.data == "-" && options.reject.by != By::rate && options.reject.by != By::error) {
+    read_standard_input(options.read, columns_of(facts), take);
   } else {
-    write_whole(options.out, csv);
+    take(read_data(options.data, options.read, false, columns_of(facts)));
   }
+  if (to_file) write_whole(options.out, csv);
 }
 
 void run_evaluate(const PredictOptions& options) {
   const JsonFile json(options.common.json);
-  const Answers answers = ask(options, true);
-  const Evaluation found = judge(answers, labels_for(answers.facts, answers.data));
+  WallTimer timer;
+  const Model model = load(options);
+  const ModelFacts facts = facts_of(model);
+  Data data = read_data(options.data, options.read, true, columns_of(facts));
+  for (const std::string& note : data.notes) std::cerr << "bpm: note: " << note << '\n';
+  const double read_seconds = timer.seconds();
+  Answers answers = ask(model, facts, std::move(data), options);
+  answers.read_seconds = read_seconds;
+  Evaluation found = judge(answers, labels_for(facts, answers.data));
+  for (const auto& [name, cost] : options.threshold.costs) {
+    const auto at = std::ranges::find(facts.class_names, name) - facts.class_names.begin();
+    const bpm::ClassScores& one = found.classes[static_cast<std::size_t>(at)];
+    found.cost = found.cost.value_or(0) + cost * static_cast<double>(one.predicted - one.correct) /
+                                              static_cast<double>(answers.labels.size());
+  }
   if (!options.common.quiet) {
     print_evaluation(std::cout, answers, found, options.reject.by != RejectOption::By::nothing);
   }

@@ -34,8 +34,9 @@ namespace bpm_examples {
 }
 
 /// What the library says of rows, in the words of the file: without the function, rows and columns
-/// from 1 on.
-[[nodiscard]] inline std::string in_words_of(std::string_view file, std::string_view what) {
+/// from 1 on, where so many rows of the file stand before.
+[[nodiscard]] inline std::string in_words_of(std::string_view file, std::string_view what,
+                                             std::size_t rows_before = 0) {
   constexpr std::string_view name =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789:";
   if (const std::size_t end = what.find(": ");
@@ -70,7 +71,7 @@ namespace bpm_examples {
       number = 10 * number + static_cast<std::size_t>(what.front() - '0');
       what.remove_prefix(1);
     }
-    text += std::to_string(number + 1);
+    text += std::to_string(number + 1 + (text.ends_with("column ") ? 0 : rows_before));
   }
   return text;
 }

@@ -5,8 +5,11 @@
 #include <iostream>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
+#include <span>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 #include "bpm/core/errors.hpp"
@@ -200,17 +203,9 @@ void check_labels(const Data& train, const Data& held_out) {
   return result;
 }
 
-/// Whether floats tell these rows apart as well as doubles: inner products lose no more than a
-/// ten-thousandth of the distances to where the rows have their mean.
-[[nodiscard]] bool floats_suffice(const bpm::RowMatrix<double>& rows) {
-  const Eigen::RowVectorXd mean = rows.colwise().mean();
-  const double square = rows.squaredNorm() / static_cast<double>(rows.rows());
-  return square <= 100 * (square - mean.squaredNorm());
-}
-
 /// Whether rows rounded to floats before they are scaled, as queries of a model of floats are, tell
 /// a ten-thousandth of each column's deviation.
-[[nodiscard]] bool floats_suffice(const bpm::Standardisation& scaling) {
+[[nodiscard]] bool floats_suffice_unscaled(const bpm::Standardisation& scaling) {
   for (Eigen::Index c = 0; c < scaling.mean.size(); ++c) {
     if (std::ranges::find(scaling.constant, c) == scaling.constant.end() &&
         std::abs(scaling.mean[c]) > 1000 * scaling.deviation[c]) {
@@ -233,10 +228,9 @@ void prepare(const TrainOptions& options, Data& data,
   } else if (options.sampler != "perceptron") {
     data.inputs = dense_numbers(data.inputs, options.memory);
   }
-  constexpr Eigen::Index many = 5000;
-  if (options.sampler != "perceptron" || data.rows() < many) return;
+  if (options.sampler != "perceptron") return;
   if (const auto* rows = std::get_if<bpm::RowMatrix<double>>(&data.inputs);
-      rows != nullptr && floats_suffice(*rows) && (!scaling || floats_suffice(*scaling))) {
+      rows != nullptr && floats_suffice(*rows) && (!scaling || floats_suffice_unscaled(*scaling))) {
     data.inputs = bpm::RowMatrix<float>(rows->cast<float>());
   }
 }
@@ -312,8 +306,9 @@ void prepare(const TrainOptions& options, Data& data,
       kernels.emplace_back(bpm::Gaussian::from_width(width));
     }
   } else {
-    return gaussians(options, data,
-                     options.choosing ? std::vector{0.25, 0.5, 1.0, 2.0} : std::vector{0.7});
+    return gaussians(
+        options, data,
+        options.choosing ? std::vector{0.25, 0.5, 1.0, 2.0} : std::vector{usual_width});
   }
   if (options.normalise) {
     for (bpm::RuntimeKernel& kernel : kernels) kernel = bpm::on_unit_inputs(kernel);
@@ -357,7 +352,9 @@ void prepare(const TrainOptions& options, Data& data,
 }
 
 [[nodiscard]] FitTask make_task(const TrainOptions& options, const Data& data) {
-  FitTask task{.kernels = make_kernels(options, data)};
+  FitTask task;
+  task.choosing = options.choosing;
+  task.kernels = make_kernels(options, data);
   bpm::FitSettings& settings = task.settings;
   settings.seed = options.common.seed;
   settings.threads = static_cast<unsigned>(options.common.threads);
@@ -365,17 +362,26 @@ void prepare(const TrainOptions& options, Data& data,
   settings.bias = options.bias;
   // Of sparse rows, mostly of norm 1, a bias of 1 is as much as all features together.
   if (!options.bias && is_sparse(data)) settings.bias = 0.3;
-  // The evidence judges expectation propagation, at one bias. With a boundary that is given the
-  // bias is the default one, unless `choose` compares.
-  const bool judged = options.choosing || options.soft_boundary.empty();
-  if (!options.bias && judged && options.sampler != "ep" && rows_to_leave_out(data.labels) >= 5) {
-    task.biases = {0, 0.3, 1};
+  // The evidence judges expectation propagation, at one bias. With a boundary that is given width
+  // and bias are the default ones, unless `choose` compares.
+  const bool judged = (options.choosing || options.soft_boundary.empty()) &&
+                      options.sampler != "ep" && rows_to_leave_out(data.labels) >= 5;
+  if (judged && !options.bias) task.biases = usual_biases;
+  // Under class weights the best width by the log loss would leave a boundary that is nearly hard,
+  // of which weights change nothing.
+  const bool weighted = options.balanced || !options.class_weights.empty();
+  if (judged && (options.choosing || !weighted) && !options.libsvm &&
+      options.kernel == "gaussian" && options.widths.empty()) {
+    constexpr Eigen::Index many = 20000;  // Rows for which only the linear kernel is quick.
+    if (!is_sparse(data) || options.kernel_given) {
+      task.kernels = gaussians(options, data, widths_to_try(task));
+    } else if (data.rows() < many) {
+      const auto tried = gaussians(
+          options, data, options.choosing ? std::vector{0.5, 1.0} : std::vector{usual_width});
+      task.kernels.insert(task.kernels.begin(), tried.begin(), tried.end());
+    }
   }
   task.by_error = options.by_error;
-  if (options.choosing && !options.kernel_given && !options.libsvm && !is_sparse(data)) {
-    task.narrower = gaussians(options, data, {0.125, 0.0625, 0.03125});
-    task.wider = gaussians(options, data, {4, 8, 16});
-  }
   if (!options.soft_boundary.empty()) {
     settings.soft_boundary = bpm::SoftBoundary::automatic().with_factor(options.soft_boundary[0]);
     task.relative_lambdas = options.soft_boundary;
@@ -385,7 +391,6 @@ void prepare(const TrainOptions& options, Data& data,
   }
   task.sampler = options.sampler;
   task.draws = options.draws;
-  task.choosing = options.choosing;
   task.folds = options.folds;
   task.fit = !options.model.empty();
   task.checkpoint = options.checkpoint;
@@ -482,7 +487,7 @@ struct JudgedScaling {
       !options.widths.empty() || options.normalise) {
     return std::nullopt;
   }
-  constexpr std::size_t most = 3000;
+  constexpr std::size_t most = 1000;
   constexpr std::size_t folds = 5;
   std::vector<bpm::PointIndex> order(static_cast<std::size_t>(data.rows()));
   bpm::RandomEngine engine(options.common.seed, ~std::uint64_t{2});  // A stream that no draw has.
@@ -508,6 +513,8 @@ struct JudgedScaling {
       task.choosing = true;
       task.biases.clear();
       task.one_against_one = false;
+      if (task.wider > 0) task.kernels = gaussians(one, tried, {usual_width});
+      task.narrower = task.wider = 0;
       task.folds = folds;
       task.fit = false;
       task.checkpoint.clear();
@@ -635,7 +642,9 @@ struct TrainReport {
   json["train_size"] = report.rows;
   json["features"] = report.features;
   json["classes"] = report.class_counts.size();
-  json["kernel"] = words_of(task.kernels.front()).name;
+  const std::size_t kernel =
+      outcome.candidates.empty() ? 0 : outcome.candidates[outcome.best].kernel;
+  json["kernel"] = report.facts ? report.facts->kernel.name : words_of(task.kernels[kernel]).name;
   const auto number = [](const auto& value) { return value ? Json(*value) : Json(); };
   std::optional<double> boundary;
   if (!options.soft_boundary.empty()) boundary = options.soft_boundary.front();
@@ -678,7 +687,9 @@ struct TrainReport {
   if (options.choosing) {
     Json list = Json::array();
     for (const bpm::ChoiceCandidate& one : outcome.candidates) {
-      Json entry{{"kernel", one.kernel}, {"soft_boundary", one.relative_lambda}};
+      Json entry{{"kernel", one.kernel},
+                 {"kernel_formula", words_of(task.kernels[one.kernel]).formula},
+                 {"soft_boundary", one.relative_lambda}};
       if (one.label_noise > 0) entry["label_noise"] = one.label_noise;
       if (!task.biases.empty()) entry["bias"] = one.bias;
       if (one.one_against_one) entry["one_against_one"] = true;
@@ -690,13 +701,16 @@ struct TrainReport {
     json["candidates"] = std::move(list);
     json["best"] = outcome.best;
     json["moved_by_rows"] = outcome.moved_by;
-    json["kernels"] = task.kernels.size() + outcome.beyond.size();
+    std::set<std::size_t> tried;
+    for (const bpm::ChoiceCandidate& one : outcome.candidates) tried.insert(one.kernel);
+    json["kernels"] = tried.size();
   }
   if (report.guarantee) {
     const bpm::CertifiedRisk& found = *report.guarantee;
     json["guaranteed"] = {{"risk_percent", 100 * found.risk},
                           {"delta", found.delta},
                           {"threshold", found.found ? Json(found.threshold) : Json()},
+                          {"class", options.risk_class.empty() ? Json() : Json(options.risk_class)},
                           {"held_out", report.held_out},
                           {"coverage_percent", 100 * found.coverage},
                           {"errors", found.errors}};
@@ -800,6 +814,9 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
     report_line(text, "guarantee")
         << (report.guarantee->found
                 ? percent_text(report.guarantee->coverage) + " of " +
+                      (options.risk_class.empty()
+                           ? ""
+                           : "what is called " + options.risk_class + " of ") +
                       count_text(report.held_out, "row", "rows") + " held out accepted, " +
                       std::to_string(report.guarantee->errors) + " wrong; at most " +
                       number_text(100 * report.guarantee->risk, 6) +
@@ -815,13 +832,23 @@ void print_report(std::ostream& out, const TrainReport& report, const TrainOptio
   out << text.str() << std::flush;
 }
 
+/// The ten best of what was tried, and the choice where it is none of them.
 void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outcome) {
   // Of expectation propagation the loss is minus the log evidence a row.
   const bool by_evidence = task.sampler == "ep";
+  const auto score = [&](const bpm::ChoiceCandidate& one) {
+    if (!one.consistent) return std::numeric_limits<double>::infinity();
+    return task.by_error ? one.error : one.loss;
+  };
+  std::vector<std::size_t> order(outcome.candidates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return score(outcome.candidates[i]); });
+  auto rest = order.begin() + std::min<std::ptrdiff_t>(std::ssize(order), 10);
+  if (std::find(rest, order.end(), outcome.best) != order.end()) *rest++ = outcome.best;
   std::ostringstream text;
   text << (by_evidence ? "  -evidence" : "   log loss") << "   error   soft boundary"
        << (task.biases.empty() ? "" : "   bias") << "   kernel\n";
-  for (std::size_t i = 0; i < outcome.candidates.size(); ++i) {
+  for (const std::size_t i : std::span(order.begin(), rest)) {
     const bpm::ChoiceCandidate& one = outcome.candidates[i];
     text << (i == outcome.best ? " * " : "   ") << std::fixed;
     if (one.consistent) {
@@ -837,14 +864,13 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
     text << std::setw(16)
          << number_text(one.label_noise > 0 ? one.label_noise : one.relative_lambda);
     if (!task.biases.empty()) text << std::setw(7) << number_text(one.bias);
-    text << "   " << words_of(kernel_of(task, outcome, one.kernel)).formula
+    text << "   " << words_of(task.kernels[one.kernel]).formula
          << (one.one_against_one ? ", one class against one" : "") << '\n';
   }
+  if (rest != order.end()) {
+    text << "   the best of " << outcome.candidates.size() << ", all of which --json FILE has\n";
+  }
   const bpm::ChoiceCandidate& best = outcome.candidates[outcome.best];
-  const auto score = [&](const bpm::ChoiceCandidate& one) {
-    if (!one.consistent) return std::numeric_limits<double>::infinity();
-    return task.by_error ? one.error : one.loss;
-  };
   const auto score_of_kind = [&](const bpm::ChoiceCandidate& one) {
     return one.one_against_one == best.one_against_one ? score(one)
                                                        : std::numeric_limits<double>::infinity();
@@ -868,11 +894,13 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
   out << text.str() << std::flush;
 }
 
-/// The loss of what was tried against the soft boundary, a line per kernel. A hard boundary has no
-/// place on the logarithmic axis; label noise has its own.
-[[nodiscard]] Plot choice_plot(const FitTask& task, const FitOutcome& outcome,
+/// The loss of what was tried against the soft boundary, a line per kernel and bias, and a circle
+/// around what was taken. A hard boundary has no place on the logarithmic axis; label noise has its
+/// own. `formula`: of the one kernel of all; empty: of each of the task's kernels.
+[[nodiscard]] Plot choice_plot(const FitTask& task, const std::string& formula,
                                const std::string& data,
-                               const std::vector<bpm::ChoiceCandidate>& candidates) {
+                               const std::vector<bpm::ChoiceCandidate>& candidates,
+                               const bpm::ChoiceCandidate* taken) {
   Plot plot;
   plot.title = data;
   bool noise = false;
@@ -880,31 +908,47 @@ void print_choice(std::ostream& out, const FitTask& task, const FitOutcome& outc
   plot.x_label = noise ? "label noise" : "soft boundary, lambda / k(x, x)";
   plot.y_label = task.sampler == "ep" ? "minus the log evidence a row" : "log loss out of fold";
   plot.log_x = true;
-  for (std::size_t k = 0; k < task.kernels.size() + outcome.beyond.size(); ++k) {
-    for (const bool pairs : {false, true}) {
-      PlotSeries series;
-      series.title = words_of(kernel_of(task, outcome, k)).formula;
-      if (pairs) series.title += ", one class against one";
-      for (const bpm::ChoiceCandidate& one : candidates) {
-        const double x = noise ? one.label_noise : one.relative_lambda;
-        if (one.kernel != k || one.one_against_one != pairs || !one.consistent || x == 0) continue;
-        series.x.push_back(x);
-        series.y.push_back(one.loss);
-      }
-      if (!series.x.empty()) plot.series.push_back(std::move(series));
+  const auto add = [&](PlotSeries& series, const bpm::ChoiceCandidate& one) {
+    const double x = noise ? one.label_noise : one.relative_lambda;
+    if (!one.consistent || x == 0) return;
+    series.x.push_back(x);
+    series.y.push_back(one.loss);
+  };
+  std::map<std::tuple<std::size_t, double, bool>, PlotSeries> lines;
+  for (const bpm::ChoiceCandidate& one : candidates) {
+    PlotSeries& series = lines[{one.kernel, one.bias, one.one_against_one}];
+    if (series.title.empty()) {
+      series.title = formula.empty() ? words_of(task.kernels[one.kernel]).formula : formula;
+      if (!task.biases.empty() && task.choosing) series.title += ", bias " + number_text(one.bias);
+      if (one.one_against_one) series.title += ", one class against one";
     }
+    add(series, one);
   }
+  for (auto& [what, series] : lines) {
+    if (!series.x.empty()) plot.series.push_back(std::move(series));
+  }
+  PlotSeries circle;
+  circle.title = "taken";
+  circle.reference = true;
+  circle.marks = PlotMarks::points;
+  if (taken != nullptr) add(circle, *taken);
+  if (!circle.x.empty()) plot.series.push_back(std::move(circle));
   return plot;
 }
 
 void draw_choice(const FitTask& task, const TrainReport& report, const FitOutcome& outcome,
                  const std::string& data, const std::filesystem::path& path) {
   auto candidates = outcome.candidates;
-  if (candidates.empty() && report.facts && report.facts->boundary) {
+  const bpm::ChoiceCandidate* taken = nullptr;
+  std::string formula;
+  if (!candidates.empty()) {
+    taken = &candidates[outcome.best];
+  } else if (report.facts && report.facts->boundary) {
     candidates = report.facts->boundary->candidates;
-    for (bpm::ChoiceCandidate& one : candidates) one.kernel = 0;
+    formula = report.facts->kernel.formula;
+    taken = taken_candidate(*report.facts->boundary);
   }
-  const Plot plot = choice_plot(task, outcome, data, candidates);
+  const Plot plot = choice_plot(task, formula, data, candidates, taken);
   if (plot.series.empty()) {
     throw OutputError("cannot plot into '" + path.string() +
                       "': no soft boundary but the hard one was consistent");
@@ -920,9 +964,25 @@ void draw_choice(const FitTask& task, const TrainReport& report, const FitOutcom
   const std::vector<int> labels =
       options.held_out_share > 0 ? held_out.labels : labels_for(facts, held_out);
   const Eigen::MatrixXd values = decision_values(model, held_out.inputs);
-  return bpm::certify_risk(bpm::gap_scores(shifted_values(model, values)),
-                           bpm::correct_predictions(labels, labels_of(model, values)),
-                           *options.risk, options.delta);
+  const std::vector<int> said = labels_of(model, values);
+  std::vector<double> scores = bpm::gap_scores(shifted_values(model, values));
+  std::vector<bool> correct = bpm::correct_predictions(labels, said);
+  if (!options.risk_class.empty()) {
+    // The rows that are called the class are independent draws of such rows.
+    const auto place = std::ranges::find(facts.class_names, options.risk_class);
+    const int label = facts.classes[static_cast<std::size_t>(place - facts.class_names.begin())];
+    std::size_t called = 0;
+    for (std::size_t i = 0; i < said.size(); ++i) {
+      if (said[i] != label) continue;
+      scores[called] = scores[i];
+      correct[called++] = correct[i];
+    }
+    // One that is wrong shows as little as none.
+    scores.resize(std::max<std::size_t>(called, 1));
+    correct.resize(scores.size());
+    if (called == 0) correct[0] = false;
+  }
+  return bpm::certify_risk(scores, correct, *options.risk, options.delta);
 }
 
 /// Whether who says this class of all rows has the guarantee too.
@@ -945,6 +1005,12 @@ void run_train(const TrainOptions& given) {
   report.features = static_cast<std::size_t>(data.train.columns());
   for (const int label : data.train.labels) ++report.class_counts[label];
   check_rows(options, data.train);
+  if (const std::string& name = options.risk_class;
+      !name.empty() && std::ranges::none_of(report.class_counts, [&](const auto& one) {
+        return name_of(data.train, one.first) == name;
+      })) {
+    throw bpm::DataError(data.train.name + ": has no class '" + name + "' for --risk");
+  }
   Finish finish{.names = data.train.class_names,
                 .features = data.train.feature_names,
                 .encoding = data.train.encoding,
@@ -1009,21 +1075,25 @@ void run_train(const TrainOptions& given) {
     if (options.risk) {
       report.guarantee = certify(options, model, data.held_out);
       report.held_out = static_cast<std::size_t>(data.held_out.rows());
-      model = finished(model, {.rejection = bpm::Rejection{"gap", report.guarantee->rejector()}});
+      const std::string score =
+          options.risk_class.empty() ? "gap" : gap_of_class(options.risk_class);
+      model = finished(model, {.rejection = bpm::Rejection{score, report.guarantee->rejector()}});
       const auto largest = std::ranges::max_element(report.class_counts, {},
                                                     [](const auto& one) { return one.second; });
-      const std::string name = name_of(data.train, largest->first);
+      const std::string name =
+          options.risk_class.empty() ? name_of(data.train, largest->first) : options.risk_class;
       if (keeps_risk_alone(options, data.held_out, name)) {
         report.warnings.push_back("always saying " + name + " keeps the risk at " +
                                   number_text(100 * *options.risk, 6) +
                                   " % as well, of all rows: a smaller --risk says more");
       }
       if (!report.guarantee->found) {
-        report.warnings.push_back("no threshold keeps the risk at " +
-                                  number_text(100 * *options.risk, 6) +
-                                  " %: " + report.guarantee->message() +
-                                  "; every row will be rejected, give more rows to "
-                                  "--held-out or a larger --risk");
+        report.warnings.push_back(
+            "no threshold keeps the risk at " + number_text(100 * *options.risk, 6) +
+            " %: " + report.guarantee->message() + "; every row " +
+            (options.risk_class.empty() ? "" : "called " + options.risk_class + " ") +
+            "will be rejected, give more rows to --held-out or a larger "
+            "--risk");
       }
     }
     if (options.sampler == "ep" && (options.balanced || !options.class_weights.empty())) {

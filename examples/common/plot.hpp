@@ -116,7 +116,9 @@ inline void print_number(std::ostream& out, double value) {
       style += bars ? "yerrorbars" : "points";
       break;
   }
-  style += " pointtype " + std::to_string(point_types[number % point_types.size()]);
+  // Where colours begin again, each has another shape.
+  const std::size_t shape = number + number / colours.size();
+  style += " pointtype " + std::to_string(point_types[shape % point_types.size()]);
   style += " pointsize 0.7 linewidth 1.5 linecolor rgb '";
   style += colours[number % colours.size()];
   return style + "'";

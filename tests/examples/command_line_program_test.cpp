@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -240,7 +241,27 @@ TEST_CASE("bpm: the examples of --help run as they stand", "[examples]") {
     }
   }
   CHECK(examples == 10);
-  CHECK_THAT(run_bpm({"--help"}).out, ContainsSubstring("bpm train DATA MODEL"));
+}
+
+TEST_CASE("bpm: help is had by any of its words", "[examples]") {
+  const std::string all = run_bpm({"--help"}).out;
+  CHECK_THAT(all, ContainsSubstring("bpm train DATA MODEL"));
+  const auto check_same = [](const std::vector<std::string>& words, const std::string& text) {
+    CAPTURE(words);
+    const BpmOutcome outcome = run_bpm(words);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.errors.empty());
+    CHECK(outcome.out == text);
+  };
+  check_same({"-h"}, all);
+  check_same({"help"}, all);
+  for (const char* command : {"train", "choose", "predict", "evaluate", "info"}) {
+    const std::string text = run_bpm({command, "--help"}).out;
+    CHECK_THAT(text, ContainsSubstring("Examples:"));
+    check_same({"help", command}, text);
+    check_same({command, "-h"}, text);
+  }
+  check_refused(bpm_program, 2, {"help", "frobnicate"}, "'frobnicate' is none of train, choose");
 }
 
 TEST_CASE("bpm: the same rows in any format are the same model", "[examples]") {
@@ -332,7 +353,7 @@ TEST_CASE("bpm: whole numbers up to 255 are bytes, few entries are sparse, IDX f
   }
   const Json chosen = garden.made({"choose", garden.path("words.txt"), garden.path("c.model")});
   CHECK(chosen["kernel"] == "linear");
-  CHECK(chosen["kernels"] == 1);
+  CHECK(chosen["kernels"] == 3);  // Two Gaussians beside.
   garden.write("three.txt", "0 1:1.5 3:0.5\n0 501:1.5 503:0.5\n");
   const std::string labels = garden.predicted("s.model", "three.txt");
   CHECK_THAT(labels, StartsWith("label,-1,1\n-1,"));
@@ -562,9 +583,14 @@ TEST_CASE("bpm: plots", "[examples]") {
   garden.made({"train", garden.path("near.csv"), garden.path("a.model"), "--plot",
                garden.path("train.svg")});
   CHECK_THAT(garden.text("train.svg"), ContainsSubstring("log loss out of fold"));
+  CHECK_THAT(garden.text("train.svg"), ContainsSubstring(">taken<"));
   garden.made({"choose", garden.path("near.csv"), "--width", "1.5,2.5", "--plot",
                garden.path("choose.svg")});
-  CHECK_THAT(garden.text("choose.svg"), ContainsSubstring("/ 2.5^2"));
+  // A line for each width and bias that was tried, and what was taken.
+  for (const char* title :
+       {"/ 1.5^2), bias 1<", "/ 2.5^2), bias 1<", "bias 0<", "bias 0.3<", ">taken<"}) {
+    CHECK_THAT(garden.text("choose.svg"), ContainsSubstring(title));
+  }
   garden.made({"evaluate", garden.path("a.model"), garden.path("near.csv"), "--plot",
                garden.path("evaluate.svg")});
   CHECK_THAT(garden.text("evaluate.svg"), ContainsSubstring("error of the accepted (%)"));
@@ -1176,13 +1202,15 @@ TEST_CASE("bpm: widths beyond the end are tried while they are better, and error
   const Garden garden;
   const Json chosen = garden.made(
       {"choose", garden.path("flowers.csv"), garden.path("a.model"), "--label", "kind"});
-  const auto best_of = [](const Json& json) {
-    return json["candidates"][json["best"].get<std::size_t>()]["kernel"].get<std::size_t>();
-  };
-  // The best of all that were tried is no end of the widths of the grid, unless one beyond was
-  // tried and is no better.
-  const bool at_end = best_of(chosen) == 0 || best_of(chosen) >= 3;
-  CHECK(chosen["kernels"].get<std::size_t>() > (at_end ? 4 : 3));
+  std::set<std::size_t> tried;
+  for (const Json& one : chosen["candidates"]) tried.insert(one["kernel"].get<std::size_t>());
+  const auto best =
+      chosen["candidates"][chosen["best"].get<std::size_t>()]["kernel"].get<std::size_t>();
+  CHECK(tried.size() >= 4);
+  CHECK(chosen["kernels"] == tried.size());
+  // The best is no end of what was tried, unless it is the last of ten widths.
+  CHECK((best > *tried.begin() || best == 0));
+  CHECK((best < *tried.rbegin() || best == 9));
   const Json by_error = garden.made({"choose", garden.path("flowers.csv"), garden.path("b.model"),
                                      "--label", "kind", "--by", "error"});
   CHECK(by_error["out_of_fold_error_percent"] <= chosen["out_of_fold_error_percent"]);
@@ -1503,9 +1531,11 @@ TEST_CASE("bpm: train judges the same rows whatever the memory, or is refused", 
     CHECK_FALSE(std::filesystem::exists(garden.path("new")));
   };
   const std::string needed = "flowers.csv: memory is 1382399 bytes, 240 points need 1382400";
-  refused("1382399", needed);                   // Whether to standardise,
-  refused("1382399 --no-standardise", needed);  // the bias,
-  refused("900000 --no-standardise --bias 1", " to choose the soft boundary; raise memory");
+  refused("1382399", needed);                            // Whether to standardise,
+  refused("1382399 --no-standardise", needed);           // the bias,
+  refused("1382399 --no-standardise --bias 1", needed);  // the width,
+  refused("900000 --no-standardise --bias 1 --width 2",
+          " to choose the soft boundary; raise memory");
   CHECK(run_shell(garden.folder.path(),
                   "bpm train flowers.csv new -q --memory 1382399 --no-standardise "
                   "--soft-boundary 0.01")
@@ -1633,6 +1663,41 @@ TEST_CASE("bpm: choose says what it took of the boundaries given, and why", "[ex
   CHECK_FALSE(star("0.001,0.3", "1"));
 }
 
+TEST_CASE("bpm: choose prints the ten best and the choice, its results have all", "[examples]") {
+  const Garden garden;
+  garden.write("near.csv", Flowers(200, 3, 3.0).csv());
+  const BpmOutcome said = run_bpm({"choose", garden.path("near.csv"), "--width", "1,3",
+                                   "--no-standardise", "--json", garden.path("c.json")});
+  const Json json = garden.json("c.json");
+  std::vector<double> losses;
+  for (const Json& one : json["candidates"]) {
+    CHECK_THAT(one["kernel_formula"].get<std::string>(),
+               ContainsSubstring(one["kernel"] == 0 ? "/ 1^2)" : "/ 3^2)"));
+    if (one["log_loss"].is_number()) losses.push_back(one["log_loss"]);
+  }
+  std::ranges::sort(losses);
+  REQUIRE(losses.size() > 11);
+  const double chosen = json["candidates"][json["best"].get<std::size_t>()]["log_loss"];
+  std::istringstream lines(said.out);
+  std::string line;
+  std::getline(lines, line);
+  CHECK_THAT(line, ContainsSubstring("log loss   error   soft boundary"));
+  std::vector<double> printed;
+  std::vector<double> starred;
+  while (std::getline(lines, line) && line.find("the best of") == std::string::npos) {
+    (line[1] == '*' ? starred : printed).push_back(std::stod(line.substr(3)));
+  }
+  CHECK(line == "   the best of " + std::to_string(json["candidates"].size()) +
+                    ", all of which --json FILE has");
+  REQUIRE(starred.size() == 1);
+  CHECK(starred[0] == Approx(chosen).epsilon(1e-3));
+  printed.push_back(starred[0]);
+  std::ranges::sort(printed);
+  REQUIRE(printed.size() >= 10);
+  CHECK(printed.size() == (chosen > losses[9] ? 11 : 10));
+  for (std::size_t i = 0; i < 10; ++i) CHECK(printed[i] == Approx(losses[i]).epsilon(1e-3));
+}
+
 TEST_CASE("bpm: choose says on how many rows a neighbour was better", "[examples]") {
   const Garden garden;
   // Cells of a grid, labelled by their half of it but for 7 %: 2400 rows, in half of the
@@ -1720,6 +1785,372 @@ TEST_CASE("bpm: evaluate has precision, recall and F1 of each class, of two the 
   const BpmOutcome said = run_bpm({"evaluate", garden.path("b.model"), garden.path("two.csv")});
   CHECK_THAT(said.out, ContainsSubstring("ROC curve     area 0."));
   CHECK_THAT(said.out, ContainsSubstring("precision"));
+}
+
+TEST_CASE("bpm: rows of standard input are answered as they come in", "[examples]") {
+  const Garden garden;
+  garden.made({"train", garden.path("flowers.csv"), garden.path("m"), "--label", "kind"});
+  // Lines come one by one, each when those before are answered, as a program asks that waits.
+  const std::string script = R"sh(
+    mkfifo in; : > out; bpm predict m - -q $options < in > out 2> errors & exec 3> in
+    wanted=0
+    while IFS= read -r line; do
+      printf '%s\n' "$line" >&3
+      case "$line" in [0-9]*) wanted=$((wanted + 1));; esac
+      [ $wanted -lt $from ] && continue
+      tries=0
+      while [ "$(grep -c '^[irt"]' out)" -lt $wanted ]; do
+        tries=$((tries + 1)); [ $tries -gt 1000 ] && exit 7; sleep 0.02
+      done
+    done < rows
+    exec 3>&-; wait $!; status=$?; rm in; exit $status)sh";
+  const auto asked = [&](const std::string& rows, const std::string& options, int from) {
+    garden.write("rows", rows);
+    const BpmOutcome outcome = run_shell(
+        garden.folder.path(), "options='" + options + "'; from=" + std::to_string(from) + script);
+    CAPTURE(outcome.errors, garden.text("errors"), garden.text("out"));
+    CHECK(outcome.status == 0);
+    return garden.text("out");
+  };
+  const std::string names = "length,width,height\n";
+  const std::string numbers = "4,0,0\n0,4,0\n\n0,0,0.1\n1,1.5,0\n2,0.5,0\n";
+  const auto whole = [&](const std::string& rows, const std::vector<std::string>& options = {}) {
+    garden.write("whole", rows);
+    return garden.predicted("m", "whole", options);
+  };
+  const std::string answers = whole(names + numbers);
+  CHECK(count_lines(answers) == 6);
+  CHECK(asked(names + numbers, "", 1) == answers);
+  // Whether the first line has names the second line says, or the user.
+  CHECK(asked(numbers, "", 2) == answers);
+  CHECK(asked(numbers, "--header no", 1) == answers);
+  CHECK(asked("# of today\n" + names + "# and of\n" + numbers, "", 1) == answers);
+  CHECK(asked("height,width,length\n0,0,4\n0.5,1,1\n", "", 1) ==
+        whole("height,width,length\n0,0,4\n0.5,1,1\n"));
+  // Names of rows without a name of their own are seen by two rows.
+  const std::string from_r = "length width height\n1 4 0 0\n2 0 4 0\n3 1 1.5 0\n";
+  CHECK(asked(from_r, "", 2) == whole(from_r));
+  const std::string arff =
+      "% From\n% another\n% program.\n@relation r\n@attribute length numeric\n@attribute width "
+      "numeric\n@attribute height "
+      "numeric\n@data\n";
+  CHECK(asked(arff + numbers, "", 1) == answers);
+  CHECK(asked("sep=;\nlength;width;height\n4;0;0\n0;4;0\n", "", 1) ==
+        whole(names + "4,0,0\n0,4,0\n"));
+  CHECK(asked("0 1:4 2:0 3:0\n0 1:0 2:4 3:0\n0 3:0.1\n0 1:1 2:1.5\n0 1:2 2:0.5\n", "", 1) ==
+        answers);
+  CHECK(asked(names + numbers, "--keep height,length", 1000) ==
+        whole(names + numbers, {"--keep", "height,length"}));
+
+  // A whole file at once, in blocks; packed; and into a file.
+  std::string many = names;
+  for (int i = 0; i < 50000; ++i) {
+    many += std::to_string(i % 5) + "." + std::to_string(i % 7) + "," + std::to_string(i % 4) +
+            ",0.125\n";
+  }
+  const std::string expected = whole(many);
+  CHECK(count_lines(expected) == 50001);
+  const auto piped = [&](const std::string& command) {
+    const BpmOutcome outcome = run_shell(garden.folder.path(), command);
+    CHECK(outcome.errors.empty());
+    return outcome.out;
+  };
+  CHECK(piped("bpm predict m - < whole") == expected);
+  CHECK(piped("cat whole | bpm predict m -") == expected);
+  CHECK(piped("gzip -c whole | bpm predict m -") == expected);
+  CHECK(piped("cat whole | bpm predict m - new && cat new") == expected);
+  CHECK(piped("cat whole | bpm predict m - --reject rate=10%") ==
+        whole(many, {"--reject", "rate=10%"}));
+
+  // Lines and rows of messages are those of the whole.
+  garden.write("bad", many + "1,2,x\n");
+  const BpmOutcome bad = run_shell(garden.folder.path(), "bpm predict m - < bad > new");
+  CHECK(bad.status == 1);
+  CHECK_THAT(bad.errors,
+             StartsWith("bpm predict: standard input:50002: column 3 ('height'): found 'x'"));
+  CHECK(count_lines(bad.errors) == 1);
+  const BpmOutcome empty = run_shell(garden.folder.path(), "bpm predict m - < /dev/null");
+  CHECK(empty.status == 1);
+  CHECK_THAT(empty.errors, ContainsSubstring("standard input:0: found the end"));
+  garden.made({"train", garden.path("flowers.csv"), garden.path("n"), "--normalise"});
+  garden.write("zero", many + "0,0,0\n");
+  const BpmOutcome zero = run_shell(garden.folder.path(), "bpm predict n - < zero > new");
+  CHECK(zero.status == 1);
+  CHECK_THAT(zero.errors, ContainsSubstring("row 50001 is all zeros"));
+}
+
+TEST_CASE("bpm: blank rows of one column are answered in their place", "[examples]") {
+  const Garden garden;
+  std::string text = "width,kind\n";
+  for (int i = 0; i < 60; ++i)
+    text += (i % 10 == 5 ? "" : std::to_string(i % 2 + 0.01 * i)) + (i % 2 == 0 ? ",a\n" : ",b\n");
+  garden.write("one.csv", text);
+  garden.made({"train", garden.path("one.csv"), garden.path("m"), "--missing", "mean"});
+  garden.write("rows.csv", "width\n0.1\n\n1.1\n\n\n0.2\n\n");
+  const std::string answers = garden.predicted("m", "rows.csv");
+  CHECK(count_lines(answers) == 7);
+  CHECK(run_shell(garden.folder.path(),
+                  "{ while IFS= read -r line; do echo \"$line\"; sleep 0.1; done < rows.csv; } | "
+                  "bpm predict m -")
+            .out == answers);
+}
+
+TEST_CASE("bpm: columns are kept beside the answers", "[examples]") {
+  const Garden garden;
+  garden.made({"train", garden.path("flowers.csv"), garden.path("m")});
+  garden.write(
+      "ids.csv",
+      "id,length,width,rose,height,label\n\"a, 1\",4,0,x,0,7\n007,0,4,,0,7\nNo 3,0,0,z,0,8\n");
+  const std::string plain = garden.predicted("m", "ids.csv");
+  const std::string kept = garden.predicted("m", "ids.csv", {"--keep", "label,id,4,width"});
+  std::istringstream lines(kept);
+  std::istringstream answers(plain);
+  for (const char* begin :
+       {"kept label,id,kept rose,width,", "7,\"a, 1\",x,0,", "7,007,,4,", "8,No 3,z,0,"}) {
+    std::string line;
+    std::string answer;
+    REQUIRE(std::getline(lines, line));
+    REQUIRE(std::getline(answers, answer));
+    CHECK(line == begin + answer);
+  }
+  // Without names by number, which names them.
+  garden.write("plain.csv", "17,4,0,0\n18,0,4,0\n");
+  CHECK_THAT(garden.predicted("m", "plain.csv", {"--keep", "1", "--ignore", "1"}),
+             StartsWith("column 1,label,\"iris, blue\",rose,tulip\n17,"));
+  const auto refused = [&](const std::vector<std::string>& more, int status, const char* part) {
+    std::vector<std::string> words{"predict", garden.path("m")};
+    words.insert(words.end(), more.begin(), more.end());
+    check_refused(bpm_program, status, words, part);
+  };
+  refused({garden.path("ids.csv"), "--keep", "name"}, 1,
+          "ids.csv: has no column 'name' for --keep");
+  refused({garden.path("ids.csv"), "--keep", "7"}, 1, "ids.csv: has no column 7 for --keep");
+  refused({garden.path("ids.csv"), "--keep", "0"}, 2, "--keep: columns count from 1, '0' is none");
+  garden.write("rows.txt", garden.others.libsvm());
+  refused({garden.path("rows.txt"), "--keep", "1"}, 2, "--keep is of tables");
+}
+
+namespace {
+
+/// Yes and no that lie across each other, a third yes, as many as `count`.
+std::string yes_and_no(std::size_t count, std::uint64_t seed) {
+  std::string text = "length,width,kind\n";
+  bpm::RandomEngine engine(seed);
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool yes = i % 3 == 0;
+    text += std::to_string(bpm::uniform_unit(engine) + (yes ? 0.6 : 0)) + "," +
+            std::to_string(bpm::uniform_unit(engine)) + (yes ? ",yes\n" : ",no\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("bpm: a class is said from a probability on, or as costs ask", "[examples]") {
+  const Garden garden;
+  garden.write("two.csv", yes_and_no(300, 9));
+  garden.write("others.csv", yes_and_no(400, 10));
+  for (const char* sampler : {"perceptron", "ep"}) {
+    garden.made({"train", garden.path("two.csv"), garden.path("m"), "--sampler", sampler});
+    const auto said = [&](const std::vector<std::string>& options) {
+      return garden.predicted("m", "others.csv", options);
+    };
+    CHECK(said({"--threshold", "0.2"}) == said({"--threshold", "yes=20%"}));
+    CHECK(said({"--costs", "yes=1,no=4"}) == said({"--threshold", "0.2"}));
+    CHECK(said({"--costs", "no=2,yes=0.5"}) == said({"--threshold", "no=0.8"}));
+    std::istringstream csv(said({"--threshold", "0.2"}));
+    const auto table = bpm::read_table<double>(csv, "p", {.label = "label"});
+    std::size_t wrong_yes = 0;
+    std::size_t wrong_no = 0;
+    std::size_t yes = 0;
+    for (std::size_t i = 0; i < 400; ++i) {
+      const bool is_yes = table.class_names[static_cast<std::size_t>(table.labels[i])] == "yes";
+      CHECK(is_yes == (table.inputs(static_cast<Eigen::Index>(i), 1) >= 0.2));
+      yes += is_yes ? 1U : 0U;
+      wrong_yes += is_yes && i % 3 != 0 ? 1U : 0U;
+      wrong_no += !is_yes && i % 3 == 0 ? 1U : 0U;
+    }
+    const Json judged = garden.made(
+        {"evaluate", garden.path("m"), garden.path("others.csv"), "--costs", "yes=1,no=4"});
+    CHECK(judged["threshold"]["class"] == "yes");
+    CHECK(judged["threshold"]["probability"] == Approx(0.2));
+    CHECK(judged["confusion"]["counts"][0][1] == wrong_yes);
+    CHECK(judged["confusion"]["counts"][1][0] == wrong_no);
+    CHECK(judged["cost"].get<double>() ==
+          Approx(static_cast<double>(wrong_yes + 4 * wrong_no) / 400));
+    const Json own = garden.made({"evaluate", garden.path("m"), garden.path("others.csv")});
+    CHECK(own["cost"].is_null());
+    CHECK(own.find("threshold") == own.end());
+    CHECK(own["auc"] == judged["auc"]);
+    CHECK(own["confusion"]["counts"][0][1] < wrong_yes);
+    // The least certain are those of the largest expected cost.
+    std::istringstream rejecting(said({"--threshold", "0.2", "--reject", "rate=25%"}));
+    const auto rejected = bpm::read_table<double>(rejecting, "p", {.label = "label"});
+    double least_rejected = 1;
+    double most_accepted = 0;
+    for (Eigen::Index i = 0; i < 400; ++i) {
+      const double probability = rejected.inputs(i, 1);  // Of yes.
+      const double cost = std::min(1 - probability, 4 * probability);
+      if (rejected.inputs(i, 2) == 1) {
+        least_rejected = std::min(least_rejected, cost);
+      } else {
+        most_accepted = std::max(most_accepted, cost);
+      }
+    }
+    CHECK(rejected.inputs.col(2).sum() == 100);
+    CHECK(most_accepted <= least_rejected + 1e-4);
+  }
+  const BpmOutcome report =
+      run_bpm({"evaluate", garden.path("m"), garden.path("others.csv"), "--costs", "yes=1,no=4"});
+  CHECK_THAT(report.out,
+             ContainsSubstring("threshold     says yes from a probability of 0.2 on\n"));
+  CHECK_THAT(report.out, ContainsSubstring(" a row\n"));
+
+  garden.made({"train", garden.path("two.csv"), garden.path("h"), "--soft-boundary", "1"});
+  garden.made({"train", garden.path("flowers.csv"), garden.path("three")});
+  const auto refuse = [&](const char* model, const std::vector<std::string>& options,
+                          const char* part) {
+    for (const char* command : {"predict", "evaluate"}) {
+      std::vector<std::string> words{command, garden.path(model), garden.path("others.csv")};
+      if (std::string(model) == "three") words[2] = garden.path("more-flowers.csv");
+      words.insert(words.end(), options.begin(), options.end());
+      check_refused(bpm_program, 2, words, part);
+    }
+  };
+  refuse("h", {"--threshold", "0.3"},
+         "--threshold: the model has no probabilities; train it with --folds 5");
+  refuse("h", {"--costs", "yes=1,no=2"}, "--costs: the model has no probabilities");
+  refuse("three", {"--threshold", "0.3"}, "--threshold is of two classes, the model has 3");
+  refuse("m", {"--threshold", "maybe=0.3"},
+         "--threshold: the model has no class 'maybe', it has no and yes");
+  refuse("m", {"--costs", "yes=1,maybe=3"}, "--costs: the model has no class 'maybe'");
+  refuse("m", {"--threshold", "1.5"}, "--threshold: '1.5' is no number from 0 to 1");
+  refuse("m", {"--costs", "3,4"}, "--costs: '3' is no CLASS=COST; write such as yes=1,no=5");
+  refuse("m", {"--costs", "yes=3"}, "--costs: name both classes once");
+  refuse("m", {"--costs", "yes=3,yes=4"}, "--costs: name both classes once");
+  refuse("m", {"--costs", "yes=3,no=4", "--threshold", "0.2"},
+         "--threshold and --costs both say when a class is said");
+  refuse("m", {"--threshold", "0.2", "--reject", "risk"},
+         "--reject risk: the guarantee is of the model's own labels");
+}
+
+TEST_CASE("bpm: evaluate counts what is wrong of what is accepted, for all and each class",
+          "[examples]") {
+  const Garden garden;
+  garden.write("two.csv", yes_and_no(300, 9));
+  garden.write("others.csv", yes_and_no(400, 10));
+  garden.made({"train", garden.path("two.csv"), garden.path("m")});
+  const Json judged = garden.made({"evaluate", garden.path("m"), garden.path("others.csv")});
+  CHECK(judged["largest_class"]["label"] == "no");
+  CHECK(judged["largest_class"]["error_percent"].get<double>() == Approx(100.0 * 134 / 400));
+  REQUIRE(judged["thresholds"].size() == 10);
+  CHECK(judged["thresholds"][0]["accepted"] == 400);
+  CHECK(judged["thresholds"][0]["error_percent"] == judged["error_percent"]);
+  for (std::size_t k = 0; k < 10; ++k) {
+    const Json& line = judged["thresholds"][k];
+    const std::vector<int> rates{0, 1, 2, 5, 10, 20, 30, 50, 75, 90};
+    CHECK(line["accepted"] == 400 - 4 * rates[k]);
+    // The same rows as predict accepts.
+    std::vector<std::string> options;
+    if (k > 0) options = {"--reject", "rate=" + std::to_string(rates[k]) + "%"};
+    std::istringstream csv(garden.predicted("m", "others.csv", options));
+    const auto table = bpm::read_table<double>(csv, "p", {.label = "label"});
+    std::vector<double> said{0, 0};
+    std::vector<double> wrong{0, 0};
+    for (std::size_t i = 0; i < 400; ++i) {
+      if (k > 0 && table.inputs(static_cast<Eigen::Index>(i), 2) == 1) continue;
+      const bool yes = table.class_names[static_cast<std::size_t>(table.labels[i])] == "yes";
+      said[yes ? 1 : 0] += 1;
+      wrong[yes ? 1 : 0] += yes != (i % 3 == 0) ? 1 : 0;
+    }
+    CHECK(line["error_percent"].get<double>() ==
+          Approx(100 * (wrong[0] + wrong[1]) / (said[0] + said[1])));
+    for (std::size_t c = 0; c < 2; ++c) {
+      CHECK(line["said"][c]["label"] == (c == 0 ? "no" : "yes"));
+      CHECK(line["said"][c]["accepted"] == said[c]);
+      if (said[c] > 0)
+        CHECK(line["said"][c]["error_percent"].get<double>() == Approx(100 * wrong[c] / said[c]));
+    }
+  }
+  const std::string report = run_bpm({"evaluate", garden.path("m"), garden.path("others.csv")}).out;
+  CHECK_THAT(report, ContainsSubstring("\n   100.00 %"));
+  CHECK_THAT(report, ContainsSubstring("said no   said yes\n"));
+  CHECK_THAT(report, ContainsSubstring("\n   saying no of every row: 33.50 % wrong\n"));
+  // Where nothing is learnt, no line is better than the largest class.
+  std::string noise = "length,kind\n";
+  bpm::RandomEngine engine(3);
+  for (int i = 0; i < 200; ++i)
+    noise += std::to_string(bpm::uniform_unit(engine)) + (i % 4 == 0 ? ",yes\n" : ",no\n");
+  garden.write("noise.csv", noise);
+  garden.made({"train", garden.path("noise.csv"), garden.path("n")});
+  const std::string learnt = run_bpm({"evaluate", garden.path("n"), garden.path("noise.csv")}).out;
+  CHECK_THAT(learnt, ContainsSubstring("\n * 100.00 %"));
+  CHECK_THAT(learnt,
+             ContainsSubstring("\n * no better than saying no of every row: 25.00 % wrong\n"));
+}
+
+TEST_CASE("bpm: a guaranteed risk of what is called one class", "[examples]") {
+  const Garden garden;
+  garden.write("two.csv", yes_and_no(3000, 9));
+  garden.write("others.csv", yes_and_no(3000, 10));
+  const BpmOutcome trained =
+      run_bpm({"train", garden.path("two.csv"), garden.path("m"), "--risk", "yes=10%", "--held-out",
+               "0.5", "--json", garden.path("t.json")});
+  REQUIRE(trained.status == 0);
+  CHECK_THAT(trained.out,
+             ContainsSubstring(" % of what is called yes of 1500 rows held out accepted, "));
+  const Json guaranteed = garden.json("t.json")["guaranteed"];
+  CHECK(guaranteed["class"] == "yes");
+  REQUIRE(guaranteed["threshold"].is_number());
+  CHECK_THAT(run_bpm({"info", garden.path("m")}).out,
+             ContainsSubstring("rows called yes with a gap below "));
+  // All that is called no is accepted; of what is called yes at most a tenth is wrong.
+  std::istringstream csv(garden.predicted("m", "others.csv", {"--reject", "risk"}));
+  const auto table = bpm::read_table<double>(csv, "p", {.label = "label"});
+  double yes = 0;
+  double accepted = 0;
+  double wrong = 0;
+  double wrong_rejected = 0;
+  for (std::size_t i = 0; i < 3000; ++i) {
+    const bool rejected = table.inputs(static_cast<Eigen::Index>(i), 2) == 1;
+    if (table.class_names[static_cast<std::size_t>(table.labels[i])] == "no") {
+      CHECK_FALSE(rejected);
+      continue;
+    }
+    yes += 1;
+    accepted += rejected ? 0 : 1;
+    (rejected ? wrong_rejected : wrong) += i % 3 == 0 ? 0 : 1;
+  }
+  CHECK(accepted > 0.3 * yes);
+  CHECK(accepted < yes);
+  CHECK(wrong <= 0.1 * accepted);
+  CHECK(wrong + wrong_rejected > 0.1 * yes);  // Or nothing had to be rejected.
+  std::ostringstream counted;
+  counted << ": " << wrong << " of " << accepted << ", ";
+  const std::string judged =
+      run_bpm({"evaluate", garden.path("m"), garden.path("others.csv"), "--reject", "risk"}).out;
+  const std::size_t line = judged.find("\n   said yes");
+  REQUIRE(line != std::string::npos);
+  CHECK_THAT(judged.substr(line, judged.find('\n', line + 1) - line),
+             ContainsSubstring(counted.str()));
+  // Too few rows that are called it, or none.
+  const BpmOutcome few = run_bpm({"train", garden.path("two.csv"), garden.path("f"), "--risk",
+                                  "yes=0.1%", "--held-out", "0.5"});
+  CHECK(few.status == 0);
+  CHECK_THAT(few.errors, ContainsSubstring("every row called yes will be rejected"));
+  garden.write("none.csv", "length,width,kind\n0.01,0.5,no\n0.02,0.4,no\n");
+  const Json none = garden.made({"train", garden.path("two.csv"), garden.path("g"), "--risk",
+                                 "yes=10%", "--held-out", garden.path("none.csv")});
+  CHECK(none["guaranteed"]["threshold"].is_null());
+  check_refused(bpm_program, 1,
+                {"train", garden.path("two.csv"), garden.path("new"), "--risk", "maybe=10%",
+                 "--held-out", "0.5", "-q"},
+                "has no class 'maybe' for --risk");
+  // Of all that is said it is as it was.
+  CHECK(garden
+            .made({"train", garden.path("two.csv"), garden.path("a"), "--risk", "30%", "--held-out",
+                   "0.5"})["guaranteed"]["class"]
+            .is_null());
 }
 
 TEST_CASE("bpm: a class that is never found is named, and what finds it", "[examples]") {

@@ -31,7 +31,8 @@ completions() {
 program="$1"
 # shellcheck source=/dev/null
 source "$2/bpm.bash"
-[[ "$(completions '')" == "train choose predict evaluate info --help --version" ]]
+[[ "$(completions '')" == "train choose predict evaluate info help --help --version" ]]
+[[ "$(completions help e)" == "evaluate" ]]
 [[ "$(completions predict --re)" == "--reject" ]]
 [[ "$(completions train --standardise --no)" == "--normalise --no-standardise" ]]
 [[ "$(completions train --kernel '')" == "gaussian polynomial arc-cosine linear" ]]

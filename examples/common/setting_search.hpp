@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "bpm/kernels/compose.hpp"
+
+/// \file
+/// What a fit with default settings chooses, on the command line and in Python: by folds of some
+/// thousand rows, with few candidates, or with many where `choose` is asked for.
+
+namespace bpm_examples {
+
+/// What is chosen from. Empty lists: the default ones.
+struct SettingSearch {
+  std::vector<bpm::RuntimeKernel> kernels{};  ///< One where the kernel is known.
+  std::size_t narrower = 0;                   ///< `bpm::ChoiceGrid::narrower`.
+  std::size_t wider = 0;                      ///< `bpm::ChoiceGrid::wider`.
+  std::vector<double> biases{};               ///< Empty: that of the settings.
+  /// The machine's own fit begins with the one that is chosen of the default ones.
+  std::vector<double> relative_lambdas{};
+  std::size_t folds = 0;
+  bool one_against_one = false;  ///< Whether pairs of classes are tried too.
+  bool by_error = false;         ///< The share of errors is made small, not the log loss.
+  bool choosing = false;         ///< Whether `choose` was asked for.
+
+  [[nodiscard]] bool has_candidates() const {
+    return choosing || !biases.empty() || kernels.size() > 1;
+  }
+};
+
+/// Biases to choose from.
+inline const std::vector<double> usual_biases{0, 0.3, 1};
+
+/// A width in units of the median distance: where one alone is tried, and where a search begins.
+constexpr double usual_width = 0.7;
+
+/// Widths that double, in units of the median distance. `choose` begins with a quarter of it to
+/// twice of it, other fits with the usual one, and both go on beyond an end that is best.
+[[nodiscard]] inline std::vector<double> widths_to_try(SettingSearch& search) {
+  std::vector<double> widths;
+  for (int k = -5; k <= 4; ++k) {
+    widths.push_back(std::ldexp(search.choosing ? 1 : usual_width, k));
+  }
+  search.narrower = search.choosing ? 3 : 5;
+  search.wider = search.choosing ? 3 : 4;
+  return widths;
+}
+
+/// Whether floats tell these rows apart as well as doubles: inner products lose no more than a
+/// ten-thousandth of the distances to where the rows have their mean. Few rows stay doubles.
+template <class Rows>
+[[nodiscard]] bool floats_suffice(const Rows& rows) {
+  constexpr Eigen::Index many = 5000;
+  if (rows.rows() < many) return false;
+  const Eigen::RowVectorXd mean = rows.colwise().mean();
+  const double square = rows.squaredNorm() / static_cast<double>(rows.rows());
+  constexpr double large = 1e30;  // Before the largest float.
+  return square <= 100 * (square - mean.squaredNorm()) && rows.cwiseAbs().maxCoeff() < large;
+}
+
+}  // namespace bpm_examples
