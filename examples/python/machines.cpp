@@ -6,18 +6,21 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "bpm/core/errors.hpp"
 #include "bpm/gaussian_process/expectation_propagation/machine.hpp"
 #include "bpm/kernels/compose.hpp"
 #include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/machine/bayes_point_machine.hpp"
+#include "bpm/machine/one_vs_one.hpp"
 #include "bpm/samplers/billiard/billiard.hpp"
 #include "bpm/samplers/gibbs/kernel_gibbs.hpp"
 #include "bpm/samplers/perceptron/permuted_perceptron.hpp"
 #include "bpm/selection/automatic_boundary.hpp"
 #include "bpm/storage/gaussian_process_file.hpp"
 #include "bpm/storage/model_file.hpp"
+#include "common/choose_setting.hpp"
 
 namespace bpm_python {
 
@@ -58,7 +61,8 @@ inline constexpr bool is_posterior = requires(const C& c) { c.posterior(); };
 template <class C>
 class Fitted : public Model {
  public:
-  explicit Fitted(C classifier) : classifier_(std::move(classifier)) {}
+  explicit Fitted(C classifier, std::optional<ChosenSetting> chosen = {})
+      : classifier_(std::move(classifier)), chosen_(std::move(chosen)) {}
 
   [[nodiscard]] static std::string kind_name() {
     using Kernel = kernel_of<C>;
@@ -130,6 +134,8 @@ class Fitted : public Model {
     for (const bpm::FitWarning& warning : notes.warnings)
       facts.warnings.push_back(text_of(warning));
     facts.training_seconds = notes.training_seconds;
+    facts.probabilities = is_posterior<C> || classifier_.parts().slope > 0;
+    facts.chosen = chosen_;
     return facts;
   }
 
@@ -157,6 +163,7 @@ class Fitted : public Model {
   }
 
   C classifier_;
+  std::optional<ChosenSetting> chosen_;
 };
 
 // --- Fits ----------------------------------------------------------------------------------------
@@ -167,8 +174,11 @@ class Trained final : public Fitted<decltype(std::declval<const Training&>().cla
   using Base = Fitted<decltype(std::declval<const Training&>().classifier())>;
 
  public:
-  Trained(Training training, std::shared_ptr<const void> owner)
-      : Base(training.classifier()), training_(std::move(training)), owner_(std::move(owner)) {}
+  Trained(Training training, std::shared_ptr<const void> owner,
+          std::optional<ChosenSetting> chosen = {})
+      : Base(training.classifier(), std::move(chosen)),
+        training_(std::move(training)),
+        owner_(std::move(owner)) {}
 
   [[nodiscard]] std::shared_ptr<const Model> with_draws_added(std::uint64_t draws,
                                                               const Watch& watch,
@@ -205,6 +215,45 @@ struct TrainingSet {
   return settings;
 }
 
+[[nodiscard]] bpm::RuntimeKernel kernel_of_products(const FitRequest& request) {
+  const auto kernel = [&]() -> bpm::RuntimeKernel {
+    if (request.kernel == "linear") return bpm::Linear{};
+    if (request.kernel == "polynomial") {
+      return bpm::Polynomial(request.degree, request.gamma.value_or(1), request.offset);
+    }
+    if (request.kernel == "arc_cosine") return bpm::ArcCosine(request.depth);
+    if (request.kernel != "gaussian") {
+      throw std::invalid_argument(
+          "fit: kernel is '" + request.kernel +
+          "', must be one of inner products for inputs that are not float64");
+    }
+    if (request.gamma) return bpm::Gaussian::from_gamma(*request.gamma);
+    return bpm::Gaussian::from_width(request.width.value());
+  }();
+  return request.unit_inputs ? bpm::RuntimeKernel(bpm::on_unit_inputs(kernel)) : kernel;
+}
+
+/// The kernels to choose from, and the width or degree of each.
+[[nodiscard]] std::pair<bpm_examples::SettingSearch, std::vector<double>> search_of(
+    const FitRequest& request) {
+  bpm_examples::SettingSearch search = request.search;
+  std::vector<double> parameters = request.widths;
+  if (request.kernel == "polynomial") {
+    parameters.assign(request.degrees.begin(), request.degrees.end());
+  } else if (request.median) {
+    parameters = bpm_examples::widths_to_try(search);
+    for (double& width : parameters) width *= *request.median;
+  }
+  FitRequest one = request;
+  for (const double parameter : parameters) {
+    if (request.kernel == "polynomial") one.degree = static_cast<int>(parameter);
+    one.width = parameter;
+    search.kernels.push_back(kernel_of_products(one));
+  }
+  if (search.kernels.empty()) search.kernels.push_back(kernel_of_products(request));
+  return {std::move(search), std::move(parameters)};
+}
+
 template <class Kernel, class Sampler, class I>
 [[nodiscard]] std::shared_ptr<const Model> train(const Kernel& kernel, Sampler sampler,
                                                  const FitRequest& request, const I& inputs,
@@ -212,11 +261,28 @@ template <class Kernel, class Sampler, class I>
                                                  std::vector<int> labels, const Watch& watch,
                                                  bpm::StopToken stop) {
   if (request.draws) sampler.draws = *request.draws;
-  const bpm::OneVsRest machine(bpm::BayesPointMachine(kernel, sampler, settings_of(request)));
+  bpm::OneVsRest machine(bpm::BayesPointMachine(kernel, sampler, settings_of(request)));
+  std::optional<ChosenSetting> chosen;
+  if constexpr (std::same_as<Kernel, bpm::RuntimeKernel>) {
+    if (auto [search, parameters] = search_of(request); search.has_candidates()) {
+      if (auto choice =
+              bpm_examples::choose_setting(machine, search, inputs, labels, watch, stop)) {
+        chosen = {std::move(choice->candidates), choice->best,
+                  request.kernel == "polynomial" ? "degree" : "width", std::move(parameters)};
+        machine = std::move(choice->machine);
+        if (chosen->candidates[chosen->best].one_against_one) {
+          auto pairs = bpm::OneVsOne(machine.machine()).fit(inputs, labels, watch, std::move(stop));
+          return std::make_shared<const Fitted<decltype(pairs)>>(std::move(pairs),
+                                                                 std::move(chosen));
+        }
+      }
+    }
+  }
   const auto set = std::make_shared<const TrainingSet<I>>(
       TrainingSet<I>{inputs, std::move(labels), std::move(owner)});
   auto training = machine.train(set->inputs, set->labels, watch, std::move(stop));
-  return std::make_shared<const Trained<decltype(training)>>(std::move(training), set);
+  return std::make_shared<const Trained<decltype(training)>>(std::move(training), set,
+                                                             std::move(chosen));
 }
 
 /// By the method that is asked for. Chains and expectation propagation work on matrices of doubles.
@@ -244,24 +310,6 @@ template <class Kernel, class I>
   }
   throw std::invalid_argument("fit: sampler is '" + request.sampler +
                               "', must be 'perceptron' for inputs that are not float64");
-}
-
-[[nodiscard]] bpm::RuntimeKernel kernel_of_products(const FitRequest& request) {
-  const auto kernel = [&]() -> bpm::RuntimeKernel {
-    if (request.kernel == "linear") return bpm::Linear{};
-    if (request.kernel == "polynomial") {
-      return bpm::Polynomial(request.degree, request.gamma.value_or(1), request.offset);
-    }
-    if (request.kernel == "arc_cosine") return bpm::ArcCosine(request.depth);
-    if (request.kernel != "gaussian") {
-      throw std::invalid_argument(
-          "fit: kernel is '" + request.kernel +
-          "', must be one of inner products for inputs that are not float64");
-    }
-    if (request.gamma) return bpm::Gaussian::from_gamma(*request.gamma);
-    return bpm::Gaussian::from_width(request.width.value());
-  }();
-  return request.unit_inputs ? bpm::RuntimeKernel(bpm::on_unit_inputs(kernel)) : kernel;
 }
 
 // --- Files ---------------------------------------------------------------------------------------
@@ -305,7 +353,7 @@ std::shared_ptr<const Model> Model::with_draws_added(std::uint64_t /*draws*/,
                                                      bpm::StopToken /*stop*/) const {
   throw std::invalid_argument(
       "add_draws: the estimator has a model alone, must have its training as well: one that was "
-      "pickled, copied or fitted by expectation propagation takes no draws, fit it again");
+      "pickled or copied, is of pairs of classes or of expectation propagation takes no draws");
 }
 
 std::shared_ptr<const Model> fit(const FitRequest& request, const Rows& rows,
@@ -347,6 +395,11 @@ std::shared_ptr<const Model> load(const std::string& kind, const std::vector<std
 
 double median_distance(const Rows& rows) {
   return std::visit([](const auto& inputs) { return bpm::median_distance(inputs); }, rows);
+}
+
+bool floats_suffice(const Rows& rows) {
+  const auto* const doubles = std::get_if<Eigen::Map<const bpm::RowMatrix<double>>>(&rows);
+  return doubles != nullptr && bpm_examples::floats_suffice(*doubles);
 }
 
 }  // namespace bpm_python

@@ -16,6 +16,8 @@
 #include "bpm/core/points.hpp"
 #include "bpm/core/progress.hpp"
 #include "bpm/kernels/kernel.hpp"
+#include "bpm/machine/fit_settings.hpp"
+#include "common/setting_search.hpp"
 
 /// \file
 /// Machines whose kernel, sampler and kind of inputs are known when Python calls, behind one class
@@ -35,6 +37,9 @@ struct FitRequest {
   std::string kernel;
   std::optional<double> gamma{};
   std::optional<double> width{};
+  std::optional<double> median{};  ///< A distance, in the place of `width`, which is then chosen.
+  std::vector<double> widths{};    ///< To choose from, in the place of `width`.
+  std::vector<int> degrees{};      ///< To choose from, in the place of `degree`.
   int degree = 5;
   double offset = 1;
   int depth = 2;
@@ -45,9 +50,20 @@ struct FitRequest {
   std::optional<double> soft_boundary{};  ///< lambda over k(x, x).
   std::vector<std::pair<int, double>> class_weights{};
   std::optional<double> bias{};
+  /// Widths, biases, whether pairs of classes are tried, and how thoroughly; the kernels are made
+  /// from what stands above.
+  bpm_examples::SettingSearch search{};
   std::uint64_t seed = 1;
   unsigned threads = 0;
   std::size_t memory = std::size_t{1} << 30U;
+};
+
+/// What was chosen, and from what.
+struct ChosenSetting {
+  std::vector<bpm::ChoiceCandidate> candidates;
+  std::size_t best = 0;
+  std::string name{};                ///< "width" or "degree".
+  std::vector<double> parameters{};  ///< Of each kernel; empty: of one alone.
 };
 
 /// What Python shows of a model.
@@ -61,6 +77,8 @@ struct ModelFacts {
   std::vector<double> log_evidence{};      ///< Of expectation propagation, one a column.
   std::vector<std::string> warnings{};
   double training_seconds = 0;
+  bool probabilities = true;  ///< Whether there were rows enough to find them.
+  std::optional<ChosenSetting> chosen{};
 };
 
 using Watch = std::function<bool(const bpm::Progress&)>;
@@ -103,7 +121,9 @@ class Model {
                                                 const std::vector<std::byte>& bytes,
                                                 unsigned threads);
 
-/// The median distance of rows: the width that a kernel takes where none is given.
 [[nodiscard]] double median_distance(const Rows& rows);
+
+/// As `bpm_examples::floats_suffice`, of dense rows of doubles.
+[[nodiscard]] bool floats_suffice(const Rows& rows);
 
 }  // namespace bpm_python

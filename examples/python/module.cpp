@@ -22,6 +22,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -187,6 +188,9 @@ using SharedModel = std::shared_ptr<const Model>;
   take("kernel", request.kernel);
   take("gamma", request.gamma);
   take("width", request.width);
+  take("median", request.median);
+  take("widths", request.widths);
+  take("degrees", request.degrees);
   take("degree", request.degree);
   take("coef0", request.offset);
   take("depth", request.depth);
@@ -197,6 +201,11 @@ using SharedModel = std::shared_ptr<const Model>;
   take("soft_boundary", request.soft_boundary);
   take("class_weights", request.class_weights);
   take("bias", request.bias);
+  take("biases", request.search.biases);
+  take("folds", request.search.folds);
+  take("one_against_one", request.search.one_against_one);
+  take("by_error", request.search.by_error);
+  take("choosing", request.search.choosing);
   take("seed", request.seed);
   take("threads", request.threads);
   take("memory", request.memory);
@@ -241,6 +250,34 @@ template <class Ask>
   return array_of(found);
 }
 
+/// The candidates as scikit-learn's `cv_results_`, a list of each quantity.
+[[nodiscard]] py::dict words_of(const ChosenSetting& chosen) {
+  py::dict words;
+  words["best"] = chosen.best;
+  const auto list = [&](const char* name, const auto& of) {
+    py::list values;
+    for (const bpm::ChoiceCandidate& one : chosen.candidates) values.append(of(one));
+    words[name] = values;
+  };
+  list("parameters", [&](const auto& one) {
+    py::dict parameters;
+    if (!chosen.parameters.empty()) {
+      parameters[chosen.name.c_str()] = chosen.parameters[one.kernel];
+    }
+    return parameters;
+  });
+  list("soft_boundary", [](const auto& one) { return one.relative_lambda; });
+  list("label_noise", [](const auto& one) { return one.label_noise; });
+  list("bias", [](const auto& one) { return one.bias; });
+  list("one_against_one", [](const auto& one) { return one.one_against_one; });
+  list("consistent", [](const auto& one) { return one.consistent; });
+  list("whole", [](const auto& one) { return !one.first_fold_alone; });
+  list("loss", [](const auto& one) { return one.loss; });
+  list("standard_error", [](const auto& one) { return one.standard_error; });
+  list("error", [](const auto& one) { return one.error; });
+  return words;
+}
+
 [[nodiscard]] py::dict facts_of(const Model& model) {
   const ModelFacts facts = model.facts();
   py::dict words;
@@ -254,6 +291,8 @@ template <class Ask>
   words["log_evidence"] = facts.log_evidence;
   words["warnings"] = facts.warnings;
   words["training_seconds"] = facts.training_seconds;
+  words["probabilities"] = facts.probabilities;
+  if (facts.chosen) words["chosen"] = words_of(*facts.chosen);
   return words;
 }
 
@@ -298,6 +337,70 @@ template <class Ask>
   return words;
 }
 
+// --- Messages
+// ---------------------------------------------------------------------------------------------
+
+/// A message of the library in words of Python: with its parameters and ways out, and without the
+/// name of a function or class of C++ in front.
+[[nodiscard]] std::string in_words_of_python(std::string text) {
+  struct Words {
+    std::string_view library;
+    std::string_view python;
+  };
+  static constexpr Words all_words[] = {
+      {"; set a soft boundary lambda > 0, or label noise with KernelGibbs",
+       "; give a larger soft_boundary"},
+      {"; set a soft boundary lambda > 0, or raise the sampler's limits",
+       "; give a larger soft_boundary"},
+      {"; set a soft boundary lambda > 0 or noise_deviation > 0, or raise the limits",
+       "; give a larger soft_boundary or noise_deviation"},
+      {"; set noise_deviation > 0 or a soft boundary lambda > 0",
+       "; give a larger soft_boundary or noise_deviation"},
+      {"; add a bias to the kernel or a soft boundary lambda > 0",
+       "; give a bias or a larger soft_boundary"},
+      {"; a soft boundary lambda > 0, or label noise q > 0 in KernelGibbs, admits training errors; "
+       "kernel values in double or a smaller factor_tolerance tell thin version spaces from empty "
+       "ones",
+       "; give a larger soft_boundary"},
+      {"raise memory or give a soft boundary", "raise memory or give a soft_boundary"},
+      {"raise memory or choose on fewer points", "raise memory or give a soft_boundary"},
+      {"slope is not known: no machine of the automatic soft boundary told anything of points left "
+       "out (see the warnings); give one by with_slope",
+       "probabilities are not known: no part of the training set told anything of the rows left "
+       "out; fit to more rows"},
+      {"slope is not known: fit with an automatic soft boundary, or give one by with_slope",
+       "probabilities are not known: fit with soft_boundary='automatic', to more than a few rows"},
+      {"SoftBoundary::relative: factor", "soft_boundary"},
+      {"SoftBoundary::with_class_weights", "class_weight"},
+      {"Polynomial: offset", "coef0"},
+      {"Laplacian: sigma", "width"},
+      {"PrecomputedGram: values", "X"},
+      {"Cone: space has kernel values that are", "kernel: values are"},
+      {"Cone: factor", "kernel: factor"},
+      {"rejected_indices: ", "reject: "},
+      {"gap_scores: decision_values(", "outputs at ("},
+  };
+  for (const auto& [library, python] : all_words) {
+    const std::size_t at = text.find(library);
+    if (at != std::string::npos) text.replace(at, library.size(), python);
+  }
+  const std::size_t end = text.find(": ");
+  const std::string_view front = std::string_view(text).substr(0, end);
+  const bool named = front.find(' ') == std::string_view::npos &&
+                     (front == "choose" || front.find("::") != std::string_view::npos ||
+                      (!front.empty() && front[0] >= 'A' && front[0] <= 'Z'));
+  if (end != std::string::npos && named) text.erase(0, end + 2);
+  return text;
+}
+
+void raise_value_error(const std::exception& error) {
+  const std::string text = in_words_of_python(error.what());
+  // It may quote a damaged file.
+  const auto said = py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "backslashreplace"));
+  PyErr_SetObject(PyExc_ValueError, said.ptr());
+}
+
 // --- Images
 // ---------------------------------------------------------------------------------------------
 
@@ -340,15 +443,16 @@ PYBIND11_MODULE(_native, module) {
                                std::to_string(BPM_VERSION_MINOR) + "." +
                                std::to_string(BPM_VERSION_PATCH);
 
-  // All that the library says of arguments and data is a ValueError; std::invalid_argument is one
-  // already.
+  // All that the library says of arguments and data is a ValueError.
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(std::move(thrown));
     } catch (const py::builtin_exception&) {
       throw;
+    } catch (const std::invalid_argument& error) {
+      raise_value_error(error);
     } catch (const std::runtime_error& error) {
-      PyErr_SetString(PyExc_ValueError, error.what());
+      raise_value_error(error);
     }
   });
 
@@ -373,6 +477,11 @@ PYBIND11_MODULE(_native, module) {
   module.def("load", &load_model);
   module.def("median_distance",
              [](const py::object& inputs) { return median_distance(rows_of(inputs).rows); });
+
+  module.def("floats_suffice",
+             [](const py::object& inputs) { return floats_suffice(rows_of(inputs).rows); });
+  module.attr("usual_biases") = bpm_examples::usual_biases;
+  module.attr("usual_width") = bpm_examples::usual_width;
 
   module.def("gap_scores", &gaps_of);
   module.def("rejected_by_rate", &rejected_by_rate);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds the wheel of a clone: python3 -m build --wheel --no-isolation examples/python
+"""Builds the wheel of a clone, from within this folder: python3 -m build --wheel --no-isolation
 
 CMake compiles the module, for any x86-64 as for any other processor: nothing in a wheel may be for
 the machine at hand. CMAKE_ARGS adds to its options.

@@ -8,71 +8,28 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import cpu_count
 from joblib import hash as hash_of
-from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _native
+from ._checks import FitWarning, _one_of, _real, _seed, _threads, _whole
+from ._rejection import _Rejection, _row_hashes
 
 _KERNELS = ("linear", "polynomial", "gaussian", "laplacian", "arc_cosine", "precomputed")
+_NAMES_OF_SCIKIT_LEARN = {"poly": "polynomial", "rbf": "gaussian"}
 _SAMPLERS = ("perceptron", "billiard", "gibbs")
 # What a fit leaves beside what ends in an underscore.
-_FITTED = ("_model", "_input_kind", "_fitted_to", "_trained_rows")
-
-
-class FitWarning(UserWarning):
-    """What a fit says against its own model: one warning a fit, which says all of it."""
-
-
-def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name} is {value!r}, must be one of {', '.join(allowed)}")
-
-
-def _whole(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= most:
-        raise ValueError(f"{name} is {value!r}, must be a whole number, {least} to {most}")
-    return int(value)
-
-
-def _real(name: str, value: Any) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise ValueError(f"{name} is {value!r}, must be a number")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name} is a whole number beyond every float") from None
-
-
-def _threads(n_jobs: int | None) -> int:
-    """Threads for `n_jobs`; 0 is as many as there are processors."""
-    if n_jobs is None:
-        # Workers of joblib, as GridSearchCV(n_jobs=2) has them, share the processors already.
-        return 1 if get_active_backend()[0].nesting_level else 0
-    if not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise ValueError(f"n_jobs is {n_jobs!r}, must be None or a whole number other than 0")
-    if n_jobs < 0:
-        return max(1, cpu_count() + 1 + int(n_jobs))
-    return _whole("n_jobs", n_jobs, 1, 4096)
-
-
-def _seed(random_state: Any) -> int:
-    """A whole number is the seed itself, as in C++; of anything else one is drawn."""
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
-        return _whole("random_state", random_state, 0)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+_FITTED = ("_model", "_input_kind", "_fitted_to", "_trained_rows", "_weights")
 
 
 def _digest(X: Any, y: NDArray) -> str:
@@ -81,25 +38,14 @@ def _digest(X: Any, y: NDArray) -> str:
     return hash_of((X.shape, numbers, y))
 
 
-def _row_hashes(X: Any) -> NDArray[np.uint64]:
-    """A hash a row, of what is not 0 in it and where: the same however the rows are kept."""
-    factors = np.random.RandomState(1).randint(0, 2**64, X.shape[1], dtype=np.uint64) | np.uint64(1)
-
-    def mixed(numbers: NDArray, factors: NDArray) -> NDArray[np.uint64]:
-        words = (np.asarray(numbers, dtype=np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0.
-        words = (words ^ (words >> np.uint64(29))) * factors
-        return words ^ (words >> np.uint64(32))
-
+def _variance(X: Any, unit_inputs: bool) -> float:
+    """Of all numbers of the rows that the kernel sees, as scikit-learn has it: 1 where it is 0."""
+    X = normalize(X.astype(np.float64)) if unit_inputs else X
     if sparse.issparse(X):
-        sums = np.zeros(X.nnz + 1, dtype=np.uint64)
-        np.cumsum(mixed(X.data, factors[X.indices]), out=sums[1:])
-        return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
-    hashes = np.empty(len(X), dtype=np.uint64)
-    step = max(1, 2**20 // max(1, X.shape[1]))
-    for begin in range(0, len(X), step):
-        part = mixed(X[begin : begin + step], factors)
-        hashes[begin : begin + step] = part.sum(axis=1, dtype=np.uint64)
-    return hashes
+        variance = X.multiply(X).mean() - X.mean() ** 2
+    else:
+        variance = X.var(dtype=np.float64)
+    return float(variance) or 1.0
 
 
 def _median_distance(X: Any, unit_inputs: bool) -> float:
@@ -139,12 +85,17 @@ class _Progress:
             print(f"[{self.name}] {stage}: {fraction:.0%}{of_draws}", file=sys.stderr, flush=True)
 
 
-class _Machine(ClassifierMixin, BaseEstimator):
+class _Machine(_Rejection, ClassifierMixin, BaseEstimator):
     """What both estimators share."""
 
     _model: Any
 
     # --- Checks ---------------------------------------------------------------------------------
+
+    @property
+    def _kernel(self) -> str:
+        """The kernel by our name."""
+        return _NAMES_OF_SCIKIT_LEARN.get(self.kernel, self.kernel)
 
     def _numbers(self, X: Any, *, reset: bool) -> Any:
         """`X` as C++ reads it, the same memory where it is laid out so: rows of float32, float64
@@ -173,6 +124,8 @@ class _Machine(ClassifierMixin, BaseEstimator):
         if method != "perceptron" or self.kernel in ("laplacian", "precomputed"):
             X = X.toarray() if sparse.issparse(X) else X
             X = np.ascontiguousarray(X, dtype=np.float64)
+        elif not sparse.issparse(X) and X.dtype == np.float64 and _native.floats_suffice(X):
+            X = X.astype(np.float32)
         self._check_directions(X)
         return X
 
@@ -217,21 +170,26 @@ class _Machine(ClassifierMixin, BaseEstimator):
                 # Where every class of y has a weight, others are of classes that a fold lacks.
                 if label not in known and not every:
                     raise ValueError(f"class_weight has the class {label!r}, which y has not")
-                _real("class_weight", weight)
+                if not 0 < _real("class_weight", weight) < np.inf:
+                    raise ValueError(
+                        f"class_weight of {label!r} is {weight:g}, must be positive and finite"
+                    )
             return [(known.index(c), float(w)) for c, w in self.class_weight.items() if c in known]
-        _one_of("class_weight", self.class_weight, ("balanced",))
+        if self.class_weight != "balanced":
+            raise ValueError(
+                f"class_weight is {self.class_weight!r}, must be a dict or 'balanced'"
+            )
         weights = compute_class_weight("balanced", classes=self.classes_, y=y)
         return list(enumerate(weights.tolist()))
 
     def _request(self, X: Any, y: NDArray) -> dict[str, Any]:
         """The parameters as C++ takes them; what is left out is chosen there."""
         request: dict[str, Any] = {
-            "kernel": self.kernel,
+            "kernel": self._kernel,
             "degree": _whole("degree", self.degree, 1, 64),
             "coef0": _real("coef0", self.coef0),
             "depth": _whole("depth", self.depth, 1, 1000),
             "unit_inputs": bool(self.unit_inputs),
-            "class_weights": self._class_weights(y),
             "threads": _threads(self.n_jobs),
             "memory": _whole("memory", self.memory, 0),
         }
@@ -249,28 +207,60 @@ class _Machine(ClassifierMixin, BaseEstimator):
             request["soft_boundary"] = _real("soft_boundary", self.soft_boundary)
         if self.bias is not None:
             request["bias"] = _real("bias", self.bias)
+        weights = self._class_weights(y)
+        if self._weighs_decisions():
+            self._weights = np.log([dict(weights).get(c, 1.0) for c in range(len(self.classes_))])
+        else:
+            request["class_weights"] = weights
+        if self._judges(y):
+            request |= self._candidates(X, request)
         return request
+
+    def _weighs_decisions(self) -> bool:
+        """Whether class weights multiply probabilities where labels are taken from them."""
+        return False
+
+    def _judges(self, y: NDArray) -> bool:
+        """Whether what is left out is judged by folds, for which rows must suffice."""
+        counts = np.unique(y, return_counts=True)[1]
+        judged = self.soft_boundary == "automatic" and hasattr(self, "sampler")
+        few = counts[counts > 1].sum() < 5
+        return judged and not few and self._kernel not in ("laplacian", "precomputed")
+
+    def _candidates(self, X: Any, request: dict[str, Any]) -> dict[str, Any]:
+        """What a fit chooses from."""
+        candidates: dict[str, Any] = {}
+        if self.bias is None:
+            candidates["biases"] = _native.usual_biases
+        if self._kernel == "gaussian" and self.gamma is None and self.width is None:
+            candidates["median"] = request["width"] / _native.usual_width
+        return candidates
 
     def _width_or_gamma(self, X: Any) -> dict[str, float]:
         """The width of a Gaussian or Laplacian, `gamma` of a polynomial."""
         if self.gamma is not None and self.width is not None:
             raise ValueError("gamma and width are both given, must be one of them")
-        if self.width is not None and self.kernel not in ("gaussian", "laplacian"):
+        if self.width is not None and self._kernel not in ("gaussian", "laplacian"):
             raise ValueError(f"width is given, which the kernel {self.kernel!r} has not")
-        if self.gamma is not None and self.kernel not in ("gaussian", "laplacian", "polynomial"):
+        if self.gamma is not None and self._kernel not in ("gaussian", "laplacian", "polynomial"):
             raise ValueError(f"gamma is given, which the kernel {self.kernel!r} has not")
         if self.gamma is not None:
-            gamma = _real("gamma", self.gamma)
+            if isinstance(self.gamma, str):
+                _one_of("gamma", self.gamma, ("scale", "auto"))
+                variance = _variance(X, self.unit_inputs) if self.gamma == "scale" else 1.0
+                gamma = 1 / (variance * X.shape[1])
+            else:
+                gamma = _real("gamma", self.gamma)
             if not (gamma > 0 and np.isfinite(gamma)):
                 raise ValueError(f"gamma is {gamma!r}, must be positive and finite")
-            if self.kernel == "laplacian":
+            if self._kernel == "laplacian":
                 return {"width": 1 / gamma}
             return {"gamma": gamma}
         if self.width is not None:
             return {"width": _real("width", self.width)}
-        if self.kernel == "gaussian":
-            return {"width": _median_distance(X, self.unit_inputs)}
-        if self.kernel == "laplacian":
+        if self._kernel == "gaussian":
+            return {"width": _native.usual_width * _median_distance(X, self.unit_inputs)}
+        if self._kernel == "laplacian":
             return {"width": _median_manhattan_distance(X)}
         return {}
 
@@ -294,7 +284,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
                 )
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
-        _one_of("kernel", self.kernel, _KERNELS)
+        _one_of("kernel", self.kernel, (*_KERNELS, *_NAMES_OF_SCIKIT_LEARN))
         X = self._training_numbers(X, method)
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
@@ -326,6 +316,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         self._forget(keep=("n_features_in_", "feature_names_in_", "classes_"))
         request = self._request(X, y)
         self.width_ = request.get("width")
+        self.bias_ = request.get("bias", 0.0 if self._kernel == "precomputed" else 1.0)
         self._trained_rows = np.sort(_row_hashes(X))
         self._remember(X, y)
         found = _native.fit(request | words, X, codes, self._watch())
@@ -343,17 +334,32 @@ class _Machine(ClassifierMixin, BaseEstimator):
         if not more:  # Else it stays as it was chosen or given.
             given = {"automatic": facts["soft_boundary"], "hard": 0.0}
             self.soft_boundary_ = float(given.get(self.soft_boundary, self.soft_boundary))
+            if "chosen" in facts:
+                self._take_choice(facts["chosen"])
         self.training_seconds_ = facts["training_seconds"]
         self._take_facts(facts)
         vars(self).pop("certified_risk_", None)  # It was of another model.
+        said = vars(self).get("warnings_", []) if more else []
+        texts = facts["warnings"] + self._said_beside()
+        if getattr(self, "_weights", None) is not None:
+            texts = [one for one in texts if not one.endswith("a larger class_weight")]
+            if not facts["probabilities"]:
+                texts.append("class_weight: rows are too few for probabilities, so it does nothing")
+                self._weights = None
+        self.warnings_ = list(dict.fromkeys(texts))
         if raised is not None:
             self._raised = raised
             raise raised
-        said = vars(self).get("warnings_", []) if more else []
-        self.warnings_ = facts["warnings"] + self._said_beside()
         new = [one for one in self.warnings_ if one not in said]
         if new:
             warnings.warn("; ".join(new), FitWarning, stacklevel=4)
+
+    def _take_choice(self, chosen: dict[str, Any]) -> None:
+        """Notes what was chosen beside the soft boundary."""
+        if "width" in chosen["parameters"][chosen["best"]]:
+            self.width_ = chosen["parameters"][chosen["best"]]["width"]
+        if self.bias is None:
+            self.bias_ = chosen["bias"][chosen["best"]]
 
     def _said_beside(self) -> list[str]:
         """What there is to say of a fit that the library does not know."""
@@ -414,15 +420,27 @@ class _Machine(ClassifierMixin, BaseEstimator):
         codes = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[codes]
 
+    def _has_probabilities(self) -> bool:
+        return True
+
+    @available_if(lambda self: self._has_probabilities())
+    def predict_log_proba(self, X: ArrayLike, **words: Any) -> NDArray:
+        """Logarithms of the probabilities of ``predict_proba``, which takes the same arguments."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, **words))
+
     # --- Rejection ------------------------------------------------------------------------------
 
     def _needs_diagonal(self) -> bool:
         """Whether probabilities need more than the rows."""
         return False
 
-    def _scores(self, X: Any) -> list[float]:
+    def _outputs(self, X: Any) -> NDArray:
         check_is_fitted(self, "_model")
-        return _native.gap_scores(self._values(X))
+        return self._values(X)
+
+    def _compared(self, X: Any) -> Any:
+        return self._query_numbers(X)
 
     def reject(
         self,
@@ -455,7 +473,6 @@ class _Machine(ClassifierMixin, BaseEstimator):
             raise ValueError("reject: rate, error and risk: exactly one must be given")
         if rate is not None:
             return _native.rejected_by_rate(self._scores(X), _real("rate", rate))
-        scores = np.asarray(self._scores(X))
         if risk is not None:
             found = getattr(self, "certified_risk_", None)
             if found is None or found["risk"] != risk:
@@ -463,7 +480,8 @@ class _Machine(ClassifierMixin, BaseEstimator):
                     f"reject: risk is {risk!r}, for which there is no threshold: call certify_risk "
                     "with it first, on rows that took no part in training"
                 )
-            return ~(scores >= found["threshold"])
+            return self._rejected(X)
+        scores = np.asarray(self._scores(X))
         error = _real("error", error)
         if self._needs_diagonal():
             raise ValueError(
@@ -482,28 +500,8 @@ class _Machine(ClassifierMixin, BaseEstimator):
         rejected[order[:accepted]] = False
         return rejected
 
-    def _check_new(self, X: Any) -> None:
-        """Counts the rows of `X` that trained. Where most of them did, and more than rows of the
-        training set occur there twice, they are no new ones: as the command line says."""
-        known = getattr(self, "_trained_rows", np.empty(0, np.uint64))  # 0.2 pickled none.
-        rows = _row_hashes(self._query_numbers(X))
-        both = int(np.isin(rows, known).sum())
-        if both == 0:
-            return
-        found = f"certify_risk: {both} of the {len(rows)} rows of X trained as well"
-        twice = known[1:] == known[:-1]
-        share = np.mean(np.append(twice, False) | np.append(False, twice))
-        expected = len(rows) * share + 5 * np.sqrt(len(rows) * share * (1 - share))
-        if 2 * both > len(rows) and both > expected:
-            raise ValueError(f"{found}: a guarantee needs rows that train nothing")
-        warnings.warn(
-            f"{found}: the guarantee holds if that is chance, not if they are copies",
-            UserWarning,
-            stacklevel=3,
-        )
-
     def certify_risk(
-        self, X: ArrayLike, y: ArrayLike, risk: float = 0.01, delta: float = 0.05
+        self, X: ArrayLike, y: ArrayLike, risk: float = 0.01, delta: float = 0.01
     ) -> dict[str, Any]:
         """Find a threshold above which predictions are guaranteed to be wrong rarely.
 
@@ -528,22 +526,8 @@ class _Machine(ClassifierMixin, BaseEstimator):
             share of these rows that is accepted), `accepted`, `errors` and a
             `message`.
         """
-        scores = self._scores(X)
-        y = column_or_1d(y)
-        if len(y) != len(scores):
-            raise ValueError(
-                f"certify_risk: y has {len(y)} entries, expected {len(scores)} (one per row of X)"
-            )
-        known = set(self.classes_.tolist())
-        for label in y.tolist():
-            if label not in known:
-                raise ValueError(f"certify_risk: y has the label {label!r}, which no row had in fit")
-        correct = np.asarray(self.predict(X) == y)
-        risk = _real("risk", risk)
-        found = _native.certify_risk(scores, correct.tolist(), risk, _real("delta", delta))
-        self._check_new(X)
-        self.certified_risk_ = {"risk": risk, "delta": delta, **found}
-        return self.certified_risk_
+        check_is_fitted(self, "_model")
+        return self._certify(X, self._known_labels(X, y), risk, delta)
 
 
 class BayesPointClassifier(_Machine):
@@ -555,16 +539,21 @@ class BayesPointClassifier(_Machine):
     Parameters
     ----------
     kernel : {"gaussian", "linear", "polynomial", "laplacian", "arc_cosine", "precomputed"}
+        ``"rbf"`` and ``"poly"`` are other names of the Gaussian and the polynomial.
         ``"precomputed"``: `X` is the matrix of kernel values, n x n to fit, and between n inputs
         and all training points to predict. k(x, x) of what is predicted is taken to be the
         training points' mean: normalise kernels where it differs much.
-    gamma : float, optional
+    gamma : float, "scale" or "auto", optional
         Gaussian: exp(-gamma \\|x - x'\\|^2). Laplacian: exp(-gamma \\|x - x'\\|_1). Polynomial:
-        (gamma <x, x'> + coef0)^degree, 1 if left out.
+        (gamma <x, x'> + coef0)^degree, 1 if left out. ``"scale"`` is 1 / (n_features * X.var()),
+        ``"auto"`` 1 / n_features, as of scikit-learn's ``SVC``, of rows of norm 1 with
+        `unit_inputs`.
     width : float, optional
         In the place of `gamma`. Gaussian: exp(-\\|x - x'\\|^2 / width^2). Laplacian:
-        exp(-\\|x - x'\\|_1 / width). With neither it is the median distance of the training
-        points.
+        exp(-\\|x - x'\\|_1 / width). With neither it is, of a Gaussian with an automatic soft
+        boundary, chosen by folds: 0.7 times the median distance of the training points, half or
+        twice of it, and so on while that is better. It is 0.7 times the median distance where the
+        boundary is given, and of a Laplacian the median distance.
     degree, coef0 : int, float
         Of the polynomial kernel.
     depth : int
@@ -580,11 +569,13 @@ class BayesPointClassifier(_Machine):
         Chosen by folds; none, for data that can be separated; or lambda over k(x, x). Only
         ``"automatic"`` knows probabilities.
     bias : float, optional
-        A constant beside the kernel, in units of the mean k(x, x): 1 if left out, and 0 beside a
-        precomputed kernel.
+        A constant beside the kernel, in units of the mean k(x, x). If left out, it is chosen of 0,
+        0.3 and 1 with an automatic soft boundary; else it is 1, and 0 beside a precomputed kernel.
     class_weight : dict or "balanced", optional
-        A weight above 1 holds on to the points of a class: lambda is divided by it. A hard boundary
-        has no lambda to divide, also where ``"automatic"`` has chosen one.
+        How much worse it is to miss a point of a class than one of weight 1. Labels are those of
+        the largest weight times probability, and ``decision_function`` is the logarithm of that;
+        ``predict_proba`` stays as it is. Where `soft_boundary` is given there are no probabilities:
+        lambda is divided by the weight, and a hard boundary has none to divide.
     random_state : int, RandomState or None
         A whole number is the seed, with which C++ makes the same model; of a RandomState, or
         NumPy's global one (None), a seed is drawn.
@@ -618,6 +609,8 @@ class BayesPointClassifier(_Machine):
         The estimated angle to the true centre in radians, of billiard and Gibbs sampler.
     width_ : float or None
         Of a Gaussian or Laplacian without `gamma`.
+    bias_ : float
+        What was chosen, or given, or the default.
     training_seconds_ : float
     warnings_ : list of str
         What the fit says against its model; ``FitWarning`` shows it.
@@ -629,7 +622,8 @@ class BayesPointClassifier(_Machine):
     Rows of float32, float64 and uint8 are read where they lie, if they are C-contiguous, and CSR
     matrices of float64. Until the estimator is fitted again it refers to them, so that draws can be
     added. Other numbers become float64, as do all with the billiard, the Gibbs sampler, and a
-    Laplacian or precomputed kernel. Products of uint8 are exact integers and the fastest.
+    Laplacian or precomputed kernel, but 5000 rows of float64 or more become float32 where these tell
+    them apart as well. Products of uint8 are exact integers and the fastest.
 
     A pickle holds the model, not the training: it predicts the same numbers, and takes no draws; a
     warm start begins anew.
@@ -652,7 +646,7 @@ class BayesPointClassifier(_Machine):
         self,
         kernel: str = "gaussian",
         *,
-        gamma: float | None = None,
+        gamma: float | str | None = None,
         width: float | None = None,
         degree: int = 5,
         coef0: float = 1.0,
@@ -759,6 +753,17 @@ class BayesPointClassifier(_Machine):
             vars(self).pop("_raised", None)
         return self
 
+    def _weighs_decisions(self) -> bool:
+        return self.class_weight is not None and self.soft_boundary == "automatic"
+
+    def _values(self, X: Any) -> NDArray:
+        if getattr(self, "_weights", None) is None:
+            return super()._values(X)
+        least = np.finfo(np.float64).tiny
+        found = self._model.probabilities(self._query_numbers(X), None)
+        logs = np.log(np.maximum(found, least)) + self._weights
+        return logs[:, 1:] - logs[:, :1] if logs.shape[1] == 2 else logs
+
     def _has_probabilities(self) -> bool:
         if self.soft_boundary != "automatic":
             raise AttributeError(
@@ -795,7 +800,7 @@ class BayesPointClassifier(_Machine):
         """The parameters that a warm start must find as they were."""
         params = self.get_params(deep=False)
         for name in ("draws", "n_jobs", "memory", "warm_start", "keep_interrupted", "verbose"):
-            del params[name]
+            params.pop(name, None)
         params["class_weight"] = deepcopy(self.class_weight)
         return params
 
@@ -863,7 +868,7 @@ class GaussianProcessBayesPointClassifier(_Machine):
         self,
         kernel: str = "gaussian",
         *,
-        gamma: float | None = None,
+        gamma: float | str | None = None,
         width: float | None = None,
         degree: int = 5,
         coef0: float = 1.0,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _native
-from ._classifiers import _real, _seed, _threads, _whole
+from ._checks import _real, _seed, _threads, _whole
 
 
 def _rows(images: ArrayLike, shape: tuple[int, int] | None) -> tuple[NDArray, int, int]:
@@ -67,6 +67,8 @@ def gradient_features(
     (2, 640)
     """
     rows, height, width = _rows(images, shape)
+    if min(height, width) < 8:
+        raise ValueError(f"images are {height} x {width}, must be 8 x 8 or larger")
     return _native.gradient_features(rows, height, width, _threads(n_jobs))
 
 

@@ -6,22 +6,31 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, normalize
+from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bpm import BayesPointClassifier, FitWarning, GaussianProcessBayesPointClassifier
+from bpm import (
+    BayesPointClassifier,
+    BayesPointClassifierCV,
+    FitWarning,
+    GaussianProcessBayesPointClassifier,
+)
 
 ESTIMATORS = [BayesPointClassifier, GaussianProcessBayesPointClassifier]
 KERNELS = ["linear", "polynomial", "gaussian", "laplacian", "arc_cosine"]
 
 
-@parametrize_with_checks([BayesPointClassifier(), GaussianProcessBayesPointClassifier()])
+@parametrize_with_checks(
+    [BayesPointClassifier(), BayesPointClassifierCV(), GaussianProcessBayesPointClassifier()]
+)
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -56,6 +65,46 @@ def test_gamma_and_width_say_the_same(squares):
     own = BayesPointClassifier("precomputed", soft_boundary=0.1).fit(kernel, y)
     same = BayesPointClassifier(gamma=4.0, soft_boundary=0.1, bias=0).fit(X, y)
     assert np.allclose(own.decision_function(kernel), same.decision_function(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("name, ours", [("rbf", "gaussian"), ("poly", "polynomial")])
+@pytest.mark.parametrize("Estimator", ESTIMATORS)
+def test_kernels_by_the_names_of_scikit_learn(squares, Estimator, name, ours):
+    X, y = squares[0][:100], squares[1][:100]
+    named, own = (Estimator(kernel, gamma=0.7).fit(X, y) for kernel in (name, ours))
+    assert np.array_equal(named.decision_function(X), own.decision_function(X))
+    assert named.get_params()["kernel"] == name
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_scale_and_auto_mean_what_they_do_in_an_svc(squares, kernel, kind):
+    X, y = squares
+    X = kind(np.hstack([3 * X, X[:, :1] ** 2]))
+    for gamma in ("scale", "auto"):
+        words = {"gamma": gamma, "coef0": 1.0, "degree": 3}
+        number = SVC(kernel=kernel, **words).fit(X, y)._gamma
+        machine = BayesPointClassifier(kernel, draws=2, **words).fit(X, y)
+        same = BayesPointClassifier(kernel, draws=2, **words | {"gamma": number}).fit(X, y)
+        assert np.allclose(machine.decision_function(X), same.decision_function(X), atol=1e-6)
+
+
+def test_scale_is_of_rows_as_the_kernel_sees_them(squares):
+    X, y = squares
+    words = {"unit_inputs": True, "draws": 2}
+    number = 1 / (2 * normalize(X).var())
+    machine = BayesPointClassifier(gamma="scale", **words).fit(X, y)
+    same = BayesPointClassifier(gamma=number, **words).fit(X, y)
+    assert np.allclose(machine.decision_function(X), same.decision_function(X), atol=1e-6)
+    assert BayesPointClassifier("poly", gamma="scale").fit(np.ones((6, 1)), [0, 1] * 3)  # As if 1.
+
+
+@pytest.mark.parametrize("Estimator", ESTIMATORS)
+def test_logarithms_of_probabilities(Estimator):
+    X, y = load_iris(return_X_y=True)
+    machine = Estimator(width=2.0).fit(X, y)
+    assert np.array_equal(machine.predict_log_proba(X), np.log(machine.predict_proba(X)))
+    assert not hasattr(BayesPointClassifier(soft_boundary=0.1), "predict_log_proba")
 
 
 @pytest.mark.parametrize("Estimator", ESTIMATORS)
