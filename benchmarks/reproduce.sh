@@ -81,6 +81,7 @@ runs=(
   "truncated_normals           5   truncated_normals"
   "peers                       12  peers --only ours-float,ours-byte,ours-byte-normalise,libsvm-polynomial,sklearn-polynomial"
   "peers_python                8   peers.py"
+  "why_not                     20  tables.py"
 )
 
 usage() { sed -n '3,17s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
