@@ -35,7 +35,7 @@ mnist|0|$small --input float
 mnist|0|$small --memory 24M
 mnist|0|$small --input float --memory 24M --kernel gaussian
 mnist|0|$small --kernel arc-cosine --lambda-relative 0.1
-mnist|0|$small --kernel gaussian --normalise --threads 1
+mnist|0|--train 1500 --test 500 --kernel gaussian --normalise --threads 1
 mnist|0|--train 300 --test 200 --sampler billiard --draws 20
 mnist|0|--train 300 --test 200 --sampler billiard --draws 20 --lambda 1 --threads 1
 mnist|0|--train 300 --test 200 --sampler gibbs --draws 20
