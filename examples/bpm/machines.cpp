@@ -72,7 +72,8 @@ template <class Sampler, class I>
                                        std::span<const int> labels, const Watch& watch) {
   check_checkpoint(task);
   FitOutcome outcome;
-  // Where nothing is chosen: of widths that first tried, beside a linear kernel that one.
+  // Where no candidate is consistent, the fit takes the width that was tried first, or the linear
+  // kernel that stands behind Gaussians.
   const std::size_t usual = task.narrower > 0 ? task.narrower : task.kernels.size() - 1;
   Machine<Sampler> machine(bpm::BayesPointMachine(task.kernels[usual], sampler, task.settings));
   std::optional<bpm::Choice<Machine<Sampler>>> choice;

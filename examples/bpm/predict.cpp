@@ -44,7 +44,7 @@ struct Answers {
   Eigen::MatrixXd values{};
   Eigen::MatrixXd probabilities{};  ///< Empty where the model is not calibrated.
   std::vector<int> labels{};
-  /// The gap of the best two outputs; with a threshold how far the probability is from it.
+  /// The gap of the best two outputs; with a threshold the certainty that `apply` sets.
   std::vector<double> scores{};
   std::vector<bool> rejected{};
   double read_seconds = 0;

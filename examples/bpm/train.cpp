@@ -977,7 +977,7 @@ void draw_choice(const FitTask& task, const TrainReport& report, const FitOutcom
       scores[called] = scores[i];
       correct[called++] = correct[i];
     }
-    // One that is wrong shows as little as none.
+    // Where no row is called the class, one that is wrong stands for them: it gives no threshold.
     scores.resize(std::max<std::size_t>(called, 1));
     correct.resize(scores.size());
     if (called == 0) correct[0] = false;

@@ -20,7 +20,7 @@ struct SettingSearch {
   std::size_t narrower = 0;                   ///< `bpm::ChoiceGrid::narrower`.
   std::size_t wider = 0;                      ///< `bpm::ChoiceGrid::wider`.
   std::vector<double> biases{};               ///< Empty: that of the settings.
-  /// The machine's own fit begins with the one that is chosen of the default ones.
+  /// Soft boundaries, lambda / k(x, x).
   std::vector<double> relative_lambdas{};
   std::size_t folds = 0;
   bool one_against_one = false;  ///< Whether pairs of classes are tried too.
@@ -58,7 +58,7 @@ template <class Rows>
   if (rows.rows() < many) return false;
   const Eigen::RowVectorXd mean = rows.colwise().mean();
   const double square = rows.squaredNorm() / static_cast<double>(rows.rows());
-  constexpr double large = 1e30;  // Before the largest float.
+  constexpr double large = 1e15;  // Inner products of larger numbers may be beyond floats.
   return square <= 100 * (square - mean.squaredNorm()) && rows.cwiseAbs().maxCoeff() < large;
 }
 

@@ -71,7 +71,7 @@ class BayesPointClassifierCV(BayesPointClassifier):
     ['bias', 'one_against_one', 'soft_boundary', 'width']
     """
 
-    # The parameters of the parent that are none here.
+    # These parameters of the parent are chosen here, or have one value.
     width = bias = None
     degree = 5
     soft_boundary = "automatic"
