@@ -36,9 +36,9 @@ namespace bpm { inline namespace BPM_TARGET {
 template <class Kernel>
 struct ChoiceGrid {
   std::vector<Kernel> kernels;  ///< From narrow to wide: the last of equals wins.
-  /// Numbers of kernels at both ends that are tried, one after the other, only while the narrowest
-  /// (if none is consistent, too) or the widest one tried is best.
-  std::size_t narrower = 0, wider = 0;
+  /// Number of first kernels, tried one by one while the narrowest is best (or none consistent).
+  std::size_t narrower = 0;
+  std::size_t wider = 0;         ///< The same of the last kernels, while the widest one is best.
   AutomaticBoundary boundary{};  ///< Soft boundaries to try, and how; not the machine's.
   /// Biases to try (`FitSettings::bias`), with the best kernel and the lambdas next to the best;
   /// the machine's own is always a candidate. Empty: that alone.
