@@ -26,7 +26,7 @@ namespace bpm_examples {
 struct FitTask : SettingSearch {
   bpm::FitSettings settings{};
   std::string sampler = "perceptron";
-  std::optional<std::uint64_t> draws{};
+  std::uint64_t draws = 0;
   bool fit = true;                     ///< Whether a model of all rows is wanted.
   std::filesystem::path checkpoint{};  ///< Empty: none.
   bool resume = false;

@@ -75,7 +75,8 @@ template <class Sampler, class I>
   // Where no candidate is consistent, the fit takes the width that was tried first, or the linear
   // kernel that stands behind Gaussians.
   const std::size_t usual = task.narrower > 0 ? task.narrower : task.kernels.size() - 1;
-  Machine<Sampler> machine(bpm::BayesPointMachine(task.kernels[usual], sampler, task.settings));
+  Machine<Sampler> machine(bpm::BayesPointMachine(task.kernels[usual], sampler,
+                                                  usual_boundary(labels.size()), task.settings));
   std::optional<bpm::Choice<Machine<Sampler>>> choice;
   if (task.has_candidates()) {
     choice = choose_setting(machine, task, inputs, labels, watch, bpm::StopToken());
@@ -103,7 +104,7 @@ template <class Sampler, class I>
   if (task.folds > 0 && !task.choosing) {
     bpm::FitSettings settings = task.settings;  // Every fold chooses its own boundary.
     settings.bias = machine.settings().bias;
-    const bpm::BayesPointMachine judged(machine.kernel(), sampler, settings);
+    const bpm::BayesPointMachine judged(machine.kernel(), sampler, machine.boundary(), settings);
     const bpm::OutOfFold left_out =
         outcome.one_against_one
             ? bpm::cross_validate(bpm::OneVsOne(judged), inputs, labels, task.folds, watch)
@@ -125,7 +126,7 @@ using Doubles = bpm::RowMatrix<double>;
 template <class Sampler>
 [[nodiscard]] FitOutcome fit_chains(Sampler sampler, const FitTask& task, const Doubles& inputs,
                                     std::span<const int> labels, const Watch& watch) {
-  sampler.draws = task.draws.value_or(100);
+  sampler.draws = task.draws;
   return fit_or_choose(sampler, task, inputs, labels, watch);
 }
 
@@ -248,8 +249,8 @@ FitOutcome fit_machine(const FitTask& task, const Inputs& inputs, std::span<cons
           }
           if (task.sampler == "ep") return fit_posterior(task, rows, labels, watch);
         }
-        return fit_or_choose(bpm::PermutedPerceptron{.draws = task.draws.value_or(10)}, task, rows,
-                             labels, watch);
+        return fit_or_choose(bpm::PermutedPerceptron{.draws = task.draws}, task, rows, labels,
+                             watch);
       },
       inputs);
 }

@@ -351,6 +351,12 @@ void prepare(const TrainOptions& options, Data& data,
   return rows;
 }
 
+[[nodiscard]] std::uint64_t draws_of(const TrainOptions& options, const Data& data) {
+  const std::uint64_t usual =
+      options.sampler == "perceptron" ? usual_draws(data.labels.size()) : 100;
+  return options.draws.value_or(usual);
+}
+
 [[nodiscard]] FitTask make_task(const TrainOptions& options, const Data& data) {
   FitTask task;
   task.choosing = options.choosing;
@@ -390,7 +396,7 @@ void prepare(const TrainOptions& options, Data& data,
     settings.soft_boundary = settings.soft_boundary.with_class_weights(std::move(weights));
   }
   task.sampler = options.sampler;
-  task.draws = options.draws;
+  task.draws = draws_of(options, data);
   task.folds = options.folds;
   task.fit = !options.model.empty();
   task.checkpoint = options.checkpoint;
@@ -1015,7 +1021,7 @@ void run_train(const TrainOptions& given) {
                 .features = data.train.feature_names,
                 .encoding = data.train.encoding,
                 .positions = data.train.positions};
-  report.draws_wanted = options.draws.value_or(options.sampler == "perceptron" ? 10 : 100);
+  report.draws_wanted = draws_of(options, data.train);
 
   const InterruptGuard guard;
   FitOutcome outcome;

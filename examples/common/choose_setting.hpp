@@ -27,6 +27,7 @@ template <class Machine, class I, class Watch, class Stop>
   bpm::ChoiceGrid<bpm::RuntimeKernel> grid{.kernels = search.kernels,
                                            .narrower = search.narrower,
                                            .wider = search.wider,
+                                           .boundary = machine.boundary(),
                                            .biases = search.biases,
                                            .one_against_one = search.one_against_one,
                                            .by_error = search.by_error};

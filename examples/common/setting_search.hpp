@@ -4,9 +4,11 @@
 #include <Eigen/Core>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "bpm/kernels/compose.hpp"
+#include "bpm/selection/automatic_boundary.hpp"
 
 /// \file
 /// What a fit with default settings chooses, on the command line and in Python: by folds of some
@@ -37,6 +39,18 @@ inline const std::vector<double> usual_biases{0, 0.3, 1};
 
 /// A width in units of the median distance: where one alone is tried, and where a search begins.
 constexpr double usual_width = 0.7;
+
+/// Draws of a fit by perceptrons. Of up to 3000 rows, all of which judge the candidates, most of
+/// the time goes into judging, and three times as many draws cost little.
+[[nodiscard]] constexpr std::uint64_t usual_draws(std::size_t rows) {
+  return rows <= 3000 ? 30 : 10;
+}
+
+/// How a fit of so many rows chooses its soft boundary. Of few rows the losses of candidates differ
+/// by less than what five draws leave to chance.
+[[nodiscard]] inline bpm::AutomaticBoundary usual_boundary(std::size_t rows) {
+  return {.draws = rows <= 1500 ? 10U : 5U};
+}
 
 /// Widths that double, in units of the median distance. `choose` begins with a quarter of it to
 /// twice of it, other fits with the usual one, and both go on beyond an end that is best.

@@ -261,7 +261,8 @@ template <class Kernel, class Sampler, class I>
                                                  std::vector<int> labels, const Watch& watch,
                                                  bpm::StopToken stop) {
   if (request.draws) sampler.draws = *request.draws;
-  bpm::OneVsRest machine(bpm::BayesPointMachine(kernel, sampler, settings_of(request)));
+  bpm::OneVsRest machine(bpm::BayesPointMachine(
+      kernel, sampler, bpm_examples::usual_boundary(labels.size()), settings_of(request)));
   std::optional<ChosenSetting> chosen;
   if constexpr (std::same_as<Kernel, bpm::RuntimeKernel>) {
     if (auto [search, parameters] = search_of(request); search.has_candidates()) {

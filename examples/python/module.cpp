@@ -481,6 +481,7 @@ PYBIND11_MODULE(_native, module) {
   module.def("floats_suffice",
              [](const py::object& inputs) { return floats_suffice(rows_of(inputs).rows); });
   module.attr("usual_biases") = bpm_examples::usual_biases;
+  module.def("usual_draws", &bpm_examples::usual_draws);
   module.attr("usual_width") = bpm_examples::usual_width;
 
   module.def("gap_scores", &gaps_of);

@@ -158,7 +158,7 @@ TEST_CASE("bpm: a table with a header and words, from the file to judged predict
   CHECK(trained["kernel"] == "gaussian");
   CHECK(trained["sampler"] == "perceptron");
   CHECK(trained["soft_boundary_automatic"] == true);
-  CHECK(trained["draws"] == 10);
+  CHECK(trained["draws"] == 30);
   CHECK(trained["training_error_percent"] == 0);
   CHECK(trained["out_of_fold_error_percent"] == 0);
   CHECK(trained["out_of_fold_log_loss"].get<double>() > 0);
@@ -218,7 +218,7 @@ TEST_CASE("bpm: a table with a header and words, from the file to judged predict
   CHECK(info["calibrated"] == true);
   CHECK(info["kernel_formula"] == trained["kernel_formula"]);
   CHECK(info["soft_boundary"] == trained["soft_boundary"]);
-  CHECK(info["draws"] == 10);
+  CHECK(info["draws"] == 30);
 }
 
 TEST_CASE("bpm: the examples of --help run as they stand", "[examples]") {

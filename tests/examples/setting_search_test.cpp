@@ -23,6 +23,15 @@ TEST_CASE("settings: widths double, and searches begin within them", "[examples]
   }
 }
 
+TEST_CASE("settings: few rows take more draws, where they cost little", "[examples]") {
+  CHECK(bpm_examples::usual_draws(3000) == 30);
+  CHECK(bpm_examples::usual_draws(3001) == 10);
+  // Those are the rows that all judge.
+  CHECK(bpm_examples::usual_boundary(3000).points == 3000);
+  CHECK(bpm_examples::usual_boundary(1500).draws == 10);
+  CHECK(bpm_examples::usual_boundary(1501).draws == bpm::AutomaticBoundary{}.draws);
+}
+
 TEST_CASE("settings: floats suffice for many rows that vary as much as they are large",
           "[examples]") {
   bpm::RowMatrix<double> rows(5000, 2);

@@ -564,7 +564,7 @@ class BayesPointClassifier(_Machine):
         Permuted perceptrons for many points; billiards for the centre itself, and the kernel Gibbs
         sampler for wrong labels, of up to some thousand points.
     draws : int, optional
-        10 for perceptrons, 100 for the others.
+        10 for perceptrons, of up to 3000 points 30; 100 for the others.
     soft_boundary : "automatic", "hard" or float
         Chosen by folds; none, for data that can be separated; or lambda over k(x, x). Only
         ``"automatic"`` knows probabilities.
@@ -704,7 +704,7 @@ class BayesPointClassifier(_Machine):
                 self._forget()
             _one_of("sampler", self.sampler, _SAMPLERS)
             X, y, codes = self._labelled(X, y, self.sampler, unsupported)
-            draws = 10 if self.sampler == "perceptron" else 100
+            draws = _native.usual_draws(len(codes)) if self.sampler == "perceptron" else 100
             if self.draws is not None:
                 draws = _whole("draws", self.draws, 1)
             if not self._goes_on(X, y):
