@@ -363,7 +363,7 @@ template <class Ask>
        "ones",
        "; give a larger soft_boundary"},
       {"raise memory or give a soft boundary", "raise memory or give a soft_boundary"},
-      {"raise memory or choose on fewer points", "raise memory or give a soft_boundary"},
+      {"raise memory or choose on fewer points", "raise memory"},
       {"slope is not known: no machine of the automatic soft boundary told anything of points left "
        "out (see the warnings); give one by with_slope",
        "probabilities are not known: no part of the training set told anything of the rows left "

@@ -40,7 +40,7 @@ from bpm import (
         ({"soft_boundary": "soft"}, "soft_boundary is 'soft', must be 'automatic', 'hard' or a"),
         ({"soft_boundary": -1}, "^soft_boundary is -1, must be finite and not negative"),
         ({"bias": -1.0}, "^bias is -1, must be finite and not negative"),
-        ({"memory": 1000}, "^memory is 1000 bytes, .* raise memory or give a soft_boundary$"),
+        ({"memory": 1000}, "^memory is 1000 bytes, .* raise memory$"),
         ({"random_state": -1}, "random_state is -1, must be a whole number, 0 to"),
     ],
 )
