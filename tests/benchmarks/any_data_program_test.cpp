@@ -147,6 +147,17 @@ TEST_CASE("any_data: a set is made again by each seed, and judged by its probabi
   }
 }
 
+TEST_CASE("any_data: where pairs of classes win, their machine is judged", "[benchmarks]") {
+  const Alone alone;
+  ChildProcess child(program, {"--datasets", "shells_4", "--train", "300", "--splits", "1",
+                               "--seeds", "1", "--json", alone.path("s.json")});
+  REQUIRE(child.wait() == 0);
+  const Json shells = Json::parse(read_text(alone.path("s.json")))[0];
+  // A class inside another has a much harder border against all others than against one.
+  CHECK(shells["chosen_error_percent"].get<double>() <
+        shells["first_error_percent"].get<double>() - 5);
+}
+
 TEST_CASE("any_data: what is refused", "[benchmarks]") {
   const Alone alone;
   check_refused(program, 2, {"--datasets", "iris"}, "'iris' is none of");

@@ -27,7 +27,7 @@ std::vector<BiasResult> run_biases(const DataSet& set, const Options& options, c
                                   .threads = static_cast<unsigned>(options.common.threads),
                                   .bias = result.bias}));
       const auto choice = bpm::choose(machine, parts.train, parts.train_labels);
-      const auto chosen = choice.machine.fit(parts.train, parts.train_labels);
+      const auto chosen = choice.fit(parts.train, parts.train_labels);
       result.train_size = parts.train_labels.size();
       result.loss.push_back(choice.selection_score);
       result.error.push_back(bpm::error_rate(parts.test_labels, chosen.predict(parts.test)));
