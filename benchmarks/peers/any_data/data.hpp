@@ -28,6 +28,7 @@ struct DataSet {
   std::vector<int> labels{};
   double train_fraction = 0.6;
   std::size_t train_limit = bpm_examples::no_limit;
+  std::uint64_t draws = 10;  ///< Of the first fit.
   bool hard = false;         ///< Also to be fitted with a hard boundary.
   bool linear_hard = false;  ///< The same with the linear kernel, which separates nothing here.
   bool standardise = true;   ///< Features in one unit are taken as they are.

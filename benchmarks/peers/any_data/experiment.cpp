@@ -17,7 +17,6 @@
 #include "bpm/decision/evaluation.hpp"
 #include "bpm/kernels/vector_kernels.hpp"
 #include "bpm/selection/choose.hpp"
-#include "common/setting_search.hpp"
 #include "libsvm.hpp"
 
 namespace any_data {
@@ -27,10 +26,10 @@ namespace {
 using Machine = bpm::OneVsRest<bpm::Gaussian>;
 
 template <class Kernel>
-[[nodiscard]] bpm::OneVsRest<Kernel> make_machine(const Kernel& kernel,
+[[nodiscard]] bpm::OneVsRest<Kernel> make_machine(const Kernel& kernel, std::uint64_t draws,
                                                   const bpm::FitSettings& settings) {
   return bpm::OneVsRest<Kernel>(
-      bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{}, settings));
+      bpm::BayesPointMachine(kernel, bpm::PermutedPerceptron{.draws = draws}, settings));
 }
 
 /// Seconds that a call takes.
@@ -110,8 +109,9 @@ void run_set(const DataSet& set, const Options& options, const Watch& watch, Set
     const bpm::Gaussian kernel = bpm::Gaussian::from_width(median);
     try {
       std::optional<bpm::Classifier<bpm::Gaussian, Inputs>> first;
-      result.first_seconds.push_back(seconds(
-          [&] { first = make_machine(kernel, settings).fit(parts.train, parts.train_labels); }));
+      result.first_seconds.push_back(seconds([&] {
+        first = make_machine(kernel, set.draws, settings).fit(parts.train, parts.train_labels);
+      }));
       result.classes = first->classes().size();
       result.first.push_back(error(*first));
       result.first_lambda.push_back(first->notes.boundary->relative_lambda);
@@ -124,7 +124,7 @@ void run_set(const DataSet& set, const Options& options, const Watch& watch, Set
       fixed.soft_boundary = bpm::SoftBoundary::relative(grid[l]);
       try {
         result.of_lambda[l].push_back(
-            error(make_machine(kernel, fixed).fit(parts.train, parts.train_labels)));
+            error(make_machine(kernel, set.draws, fixed).fit(parts.train, parts.train_labels)));
       } catch (const bpm::NotSeparable&) {
       }
     }
@@ -135,7 +135,7 @@ void run_set(const DataSet& set, const Options& options, const Watch& watch, Set
       result.hard_seconds.push_back(seconds([&] {
         try {
           result.hard.push_back(
-              error(make_machine(kernel, hard).fit(parts.train, parts.train_labels)));
+              error(make_machine(kernel, set.draws, hard).fit(parts.train, parts.train_labels)));
         } catch (const bpm::NotSeparable&) {
         }
       }));
@@ -144,7 +144,7 @@ void run_set(const DataSet& set, const Options& options, const Watch& watch, Set
       bool refused = false;
       result.linear_hard_seconds.push_back(seconds([&] {
         try {
-          (void)make_machine(bpm::Linear(), hard).fit(parts.train, parts.train_labels);
+          (void)make_machine(bpm::Linear(), set.draws, hard).fit(parts.train, parts.train_labels);
         } catch (const bpm::NotSeparable&) {
           refused = true;
         }
@@ -152,14 +152,13 @@ void run_set(const DataSet& set, const Options& options, const Watch& watch, Set
       result.linear_hard_refused = result.linear_hard_refused && refused;
     }
 
-    // Width and lambda chosen by as many draws as `bpm choose` makes, then the fit's probabilities.
+    // Width and lambda chosen, then the probabilities of the fit.
     settings.keep_draws = true;
-    const bpm::PermutedPerceptron perceptron{.draws = bpm_examples::usual_draws(result.train_size)};
-    const Machine machine(bpm::BayesPointMachine(
-        kernel, perceptron, bpm_examples::usual_boundary(result.train_size), settings));
     std::optional<bpm::Choice<Machine>> choice;
-    result.choose_seconds.push_back(
-        seconds([&] { choice = bpm::choose(machine, parts.train, parts.train_labels); }));
+    result.choose_seconds.push_back(seconds([&] {
+      choice =
+          bpm::choose(make_machine(kernel, set.draws, settings), parts.train, parts.train_labels);
+    }));
     std::optional<bpm::Classifier<bpm::Gaussian, Inputs>> chosen;
     result.chosen_fit_seconds.push_back(
         seconds([&] { chosen = choice->fit(parts.train, parts.train_labels); }));
@@ -174,7 +173,7 @@ void run_set(const DataSet& set, const Options& options, const Watch& watch, Set
                                  chosen->parts().slope);
     result.loss_votes.push_back(
         bpm::log_loss(smoothed_votes(chosen->vote_fractions(parts.test),
-                                     static_cast<double>(perceptron.draws), classes.size()),
+                                     static_cast<double>(set.draws), classes.size()),
                       parts.test_labels, classes));
     result.loss_largest_class.push_back(loss_of_shares(parts));
 

@@ -58,8 +58,11 @@ namespace {
 /// 26 classes of three normal clusters each; 16 features, rounded to whole numbers from 0 to 15.
 [[nodiscard]] DataSet clusters_26(std::uint64_t seed) {
   constexpr int classes = 26;
-  DataSet set{
-      .name = "clusters_26", .inputs = Inputs(20'000, 16), .train_fraction = 0.75, .hard = true};
+  DataSet set{.name = "clusters_26",
+              .inputs = Inputs(20'000, 16),
+              .train_fraction = 0.75,
+              .draws = 10,
+              .hard = true};
   bpm::RandomEngine engine(seed, 3);
   bpm::NormalDraws normal;
   bpm::RowMatrix<double> centres(3 * classes, 16);
