@@ -3,15 +3,20 @@
 // numbers and of bytes, and kernel values, against sums in 64-bit integers and double.
 #include <Eigen/Core>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <iterator>
+#include <limits>
 #include <numeric>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "bpm/core/errors.hpp"
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/random.hpp"
 #include "bpm/core/row_products.hpp"
@@ -21,6 +26,7 @@
 #include "bpm/kernel_values/on_demand_gram.hpp"
 #include "bpm/kernel_values/panels.hpp"
 #include "bpm/kernels/vector_kernels.hpp"
+#include "bpm/samplers/perceptron/perceptron_state.hpp"
 
 namespace {
 
@@ -111,7 +117,6 @@ long count_unlike_chain(const RowMatrix<T>& products, const RowMatrix<T>& x, con
   return wrong;
 }
 
-#if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
 /// Inner products by these tiles.
 template <class T>
 RowMatrix<T> products_by(const bpm::detail::NumberTiles<T>& tiles, const RowMatrix<T>& x,
@@ -130,7 +135,6 @@ RowMatrix<T> products_by(const bpm::detail::NumberTiles<T>& tiles, const RowMatr
                                  products.data(), z.rows(), lists, tiles);
   return products;
 }
-#endif
 
 template <class T>
 void check_numbers(double rounding) {
@@ -140,7 +144,6 @@ void check_numbers(double rounding) {
     const RowMatrix<T> products = values(bpm::Polynomial(1, 1, 0), x, z, d);
     const long wrong = count_unlike_chain(products, x, z, bpm::detail::number_tiles<T>());
     check(wrong == 0, "products are chains of multiply-adds", d);
-#if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
     for (const bpm::detail::NumberTiles<T>& tiles : bpm::detail::all_number_tiles<T>()) {
       check(count_unlike_chain(products_by(tiles, x, z), x, z, tiles) == 0, tiles.name, d);
       check(count_unlike_chain(products_by(tiles, x, x), x, x, tiles) == 0, tiles.name, d);
@@ -151,7 +154,6 @@ void check_numbers(double rounding) {
       }
       check(unlike == 0, "squared norms have the products' bits", d);
     }
-#endif
     const Eigen::MatrixXd exact = x.template cast<double>() * z.template cast<double>().transpose();
     check((products.template cast<double>() - exact).cwiseAbs().maxCoeff() <=
               rounding * static_cast<double>(d),
@@ -173,6 +175,153 @@ void check_numbers(double rounding) {
     }
     check((distances.template cast<double>() - expected).cwiseAbs().maxCoeff() <= 30 * rounding,
           "distances are right", d);
+  }
+}
+
+/// exp of a float as Eigen 3.4 makes it with fused multiply-adds, operation by operation: in
+/// registers of AVX-512 the limits are narrower, log 2 is taken at once, and 2^m is one factor.
+float fused_exp(float value, bool avx512) {
+  if (std::isnan(value)) return value;
+  const float limit = avx512 ? 88.3762626647950F : 88.723F;
+  const float x = std::clamp(value, -limit, limit);
+  const float m = std::floor(std::fma(x, 1.44269504088896341F, 0.5F));
+  const float r = avx512 ? std::fma(m, -0.6931471805599453F, x)
+                         : std::fma(m, 2.12194440e-4F, std::fma(m, -0.693359375F, x));
+  const float square = r * r;
+  const float high = std::fma(std::fma(1.9875691500e-4F, r, 1.3981999507e-3F), r, 8.3334519073e-3F);
+  const float low = std::fma(std::fma(4.1665795894e-2F, r, 1.6666665459e-1F), r, 5.0000001201e-1F);
+  const float y = std::fma(std::fma(high, square * r, low), square, r + 1);
+  const int e = static_cast<int>(m);
+  if (!avx512) return std::max(std::ldexp(y, e), value);
+  // The factor is made of the bits of e + 127: at the ends zero, and infinity.
+  const float factor = e == -127  ? 0.0F
+                       : e == 128 ? std::numeric_limits<float>::infinity()
+                                  : std::ldexp(1.0F, e);
+  return std::max(y * factor, value);
+}
+
+/// Arguments of exp: dense from end to end, beyond both ends, around each place where something
+/// changes, and what is no number.
+std::vector<float> exponents() {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> result{0.0F,          -0.0F,  infinity, -infinity,
+                            std::nanf(""), 1e-45F, -1e-38F,  1e38F};
+  for (int i = -1'000'000; i <= 1'000'000; ++i) result.push_back(static_cast<float>(i) * 1e-4F);
+  for (int m = -130; m <= 130; ++m) {
+    float x = static_cast<float>(m - 0.5) * 0.6931471805599453F;
+    for (int step = 0; step < 50; ++step) x = std::nextafter(x, -infinity);
+    for (int step = 0; step < 100; ++step) result.push_back(x = std::nextafter(x, infinity));
+  }
+  for (const float end : {88.3762626647950F, -88.3762626647950F, 88.723F, -88.723F}) {
+    result.insert(result.end(), {std::nextafter(end, 0.0F), end, std::nextafter(end, 2 * end)});
+  }
+  while (result.size() % 128 != 0) result.push_back(1);
+  return result;
+}
+
+/// `found` are exponentials of `arguments`: the bits of `fused_exp`, and right to 4 units in the
+/// last place within the range of floats' normal numbers.
+void check_exponentials(const std::vector<float>& arguments, const std::vector<float>& found,
+                        bool avx512, const char* what) {
+  long unlike = 0;
+  double largest = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const float expected = fused_exp(arguments[i], avx512);
+    unlike += std::bit_cast<std::uint32_t>(found[i]) != std::bit_cast<std::uint32_t>(expected) &&
+                      !(std::isnan(found[i]) && std::isnan(expected))
+                  ? 1
+                  : 0;
+    if (std::abs(arguments[i]) > 87) continue;
+    const double exact = std::exp(static_cast<double>(arguments[i]));
+    largest = std::max(largest, std::abs(found[i] - exact) / exact);
+  }
+  check(unlike == 0, what, unlike);
+  check(largest < 4 * std::ldexp(1.0, -23), "exponentials are right", -1);
+}
+
+/// Exponentials where programs choose instructions as they run, by each that the machine has, and
+/// Eigen's where they are compiled for it: all the same bits.
+void check_all_exponentials() {
+  const std::vector<float> arguments = exponents();
+  std::vector<float> found(arguments.size());
+  const auto count = std::ssize(arguments);
+#if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
+  struct Way {
+    const char* name;
+    bool there;
+    decltype(&bpm::detail::exponentials_avx2) compute;
+  };
+  const bool fuses = bpm::detail::machine_fuses();
+  const bool wide = fuses && __builtin_cpu_supports("avx512f");
+  std::vector<float> of_squares(arguments.size());
+  const std::vector<float> ones(arguments.size(), 1.0F);
+  for (const Way& way : {Way{"avx512", wide, bpm::detail::exponentials_avx512},
+                         Way{"avx2", fuses, bpm::detail::exponentials_avx2}}) {
+    std::printf("exponentials: %s%s\n", way.name, way.there ? "" : ", which this machine lacks");
+    if (!way.there) continue;
+    const bool avx512 = std::string_view(way.name) == "avx512";
+    way.compute(found.data(), 1.0F, arguments.data(), nullptr, nullptr, count);
+    check_exponentials(arguments, found, avx512, way.name);
+    // exp(-0.1 max(1 + 1 - 2 v, 0)): NaN stays what it is, for the check of kernel values.
+    std::vector<float> exponents_of(arguments.size());
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const float square = 2.0F - 2.0F * arguments[i];
+      exponents_of[i] = -0.1F * (square < 0 ? 0.0F : square);
+    }
+    way.compute(of_squares.data(), -0.1F, arguments.data(), ones.data(), ones.data(), count);
+    long unlike = 0;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const bool as_expected = std::isnan(arguments[i])
+                                   ? std::isnan(of_squares[i])
+                                   : of_squares[i] == fused_exp(exponents_of[i], avx512);
+      unlike += as_expected ? 0 : 1;
+    }
+    check(unlike == 0, "exponentials of squared distances", unlike);
+  }
+#elif defined(__FMA__) && !EIGEN_VERSION_AT_LEAST(3, 4, 90) && !defined(BPM_PLAIN_ARRAYS)
+  using Chunk = Eigen::Array<float, 128, 1>;
+  for (std::ptrdiff_t i = 0; i < count; i += 128) {
+    const Chunk chunk = Eigen::Map<const Chunk>(arguments.data() + i);
+    Eigen::Map<Chunk>(found.data() + i) = chunk.exp();
+  }
+#if defined(__AVX512F__)
+  check_exponentials(arguments, found, true, "Eigen's exp");
+#else
+  check_exponentials(arguments, found, false, "Eigen's exp");
+#endif
+#else
+  static_cast<void>(found);
+  static_cast<void>(count);
+#endif
+}
+
+/// Loops over rows by the registers that the machine has: every length, every place.
+void check_loops() {
+  for (std::ptrdiff_t count = 1; count <= 100; ++count) {
+    const RowMatrix<float> values = numbers<float>(1, count, 4);
+    std::vector<double> sums(static_cast<std::size_t>(count) + 1, 0.25);
+    bpm::detail::by_machine<bpm::detail::add_values<float>>(sums.data(), -1, values.data(), count);
+    long unlike = sums.back() != 0.25 ? 1 : 0;
+    for (std::ptrdiff_t j = 0; j < count; ++j) {
+      unlike += sums[static_cast<std::size_t>(j)] != 0.25 - double{values(0, j)} ? 1 : 0;
+    }
+    check(unlike == 0, "rows are added", count);
+    const std::vector<PointIndex> points = first_points(count);
+    bpm::detail::check_kernel_row(values.data(), count, 0, points.data());
+    for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity(), -1e33F}) {
+      for (std::ptrdiff_t j = 0; j < count; ++j) {
+        RowMatrix<float> row = values;
+        row(0, j) = bad;
+        std::string message;
+        try {
+          bpm::detail::check_kernel_row(row.data(), count, 7, points.data());
+        } catch (const bpm::KernelValueError& error) {
+          message = error.what();
+        }
+        check(message.starts_with("kernel: k(x_7, x_" + std::to_string(j) + ") is "),
+              "a value out of range is found", j);
+      }
+    }
   }
 }
 
@@ -257,11 +406,12 @@ int main() {
   check(!bpm::detail::bytes_by_instruction && std::string_view(tiles.back().name) == "as compiled",
         "what was compiled is always there, and comes last", std::ssize(tiles));
 #endif
-#if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
-  for (const auto& one : bpm::detail::all_number_tiles<float>()) {
-    std::printf("numbers: %s\n", one.name);
-  }
-#endif
+  const auto number_tiles = bpm::detail::all_number_tiles<float>();
+  for (const auto& one : number_tiles) std::printf("numbers: %s\n", one.name);
+  check(std::string_view(number_tiles.back().name) == "as compiled",
+        "what was compiled is always there, and comes last", std::ssize(number_tiles));
+  check_all_exponentials();
+  check_loops();
   check_numbers<float>(1e-6);
   check_numbers<double>(1e-14);
   check_all_bytes();

@@ -6,13 +6,25 @@
 #include <cstddef>
 #include <utility>
 
-#if defined(__AVX2__) || defined(__FMA__)
+#include "bpm/core/target.hpp"
+
+// Whether numbers (bytes) are multiplied by instructions that are chosen when the program runs.
+#if defined(BPM_DETAIL_VECTOR_TYPES)
+#if defined(__AVX512VNNI__) || (defined(__AVXVNNI__) && !defined(__AVX512F__))
+#define BPM_DETAIL_BYTE_INSTRUCTION 1
+#elif defined(__x86_64__) && !defined(_MSC_VER)
+#define BPM_DETAIL_BYTES_AT_RUN_TIME 1
+#if !defined(__FMA__)
+#define BPM_DETAIL_NUMBERS_AT_RUN_TIME 1
+#endif
+#endif
+#endif
+
+#if defined(__AVX2__) || defined(__FMA__) || defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
 #include <immintrin.h>
 #elif defined(__SSE2__)
 #include <emmintrin.h>
 #endif
-
-#include "bpm/core/target.hpp"
 
 /// \file
 /// A register-wide group of numbers, by the compiler's vector types. Element-wise arithmetic does
@@ -20,6 +32,13 @@
 /// block (see panels.hpp and row_products.hpp).
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
+
+#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+/// True if the machine has AVX2 and fused multiply-adds.
+[[nodiscard]] inline bool machine_fuses() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+#endif
 
 /// Computes a b + sum, rounded in the same way everywhere: once where the target has the fused
 /// instruction, else twice. A compiler alone fuses the operations of one loop and not of another,

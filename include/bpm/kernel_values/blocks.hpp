@@ -52,45 +52,45 @@ inline constexpr Scalar largest_kernel_value =
 #endif
 
 template <class Kernel, class Chunk>
-BPM_DETAIL_ONE_COPY void inner_product_chunk(const Kernel& kernel, const Chunk& xz, const Chunk& xx,
-                                             const Chunk& zz, Chunk& out) {
-  out = kernel.from_inner_products(xz, xx, zz);
+BPM_DETAIL_ONE_COPY Chunk inner_product_chunk(const Kernel& kernel, const Chunk& xz,
+                                              const Chunk& xx, const Chunk& zz) {
+  return kernel.from_inner_products(xz, xx, zz);
 }
 
 template <class Kernel, class Chunk>
-BPM_DETAIL_ONE_COPY void manhattan_chunk(const Kernel& kernel, const Chunk& distances, Chunk& out) {
-  out = kernel.from_manhattan_distances(distances);
+BPM_DETAIL_ONE_COPY Chunk manhattan_chunk(const Kernel& kernel, const Chunk& distances) {
+  return kernel.from_manhattan_distances(distances);
 }
 
 /// Number of values to which a kernel is applied at once: four registers of floats, few enough for
 /// the compiler to unroll the formula and its copies.
+#if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
+inline constexpr int map_width = 128;  // A call by the machine's instructions is worth it.
+#else
 inline constexpr int map_width = 4 * lane_count<float>;
+#endif
 
 /// Applies a pointwise function to `count` numbers, in chunks of whole registers. The tail is
 /// padded, so that a packet's exp and a scalar's, which differ, are never mixed. `function(values,
-/// offset, out)` receives a chunk and its offset.
+/// offset)` receives a chunk and its offset, and returns a chunk.
 template <class Scalar, class Function>
 void map_padded(Scalar* values, std::ptrdiff_t count, Function&& function) {
   using Chunk = Eigen::Array<Scalar, map_width, 1>;
-  Chunk out;
   std::ptrdiff_t i = 0;
   for (; i + map_width <= count; i += map_width) {
     const Chunk in = Eigen::Map<const Chunk>(values + i);
-    function(in, i, out);
-    Eigen::Map<Chunk>(values + i) = out;
+    Eigen::Map<Chunk>(values + i) = function(in, i);
   }
   if (i < count) {
     Chunk in = Chunk::Ones();
     std::copy(values + i, values + count, in.data());
-    function(in, i, out);
-    std::copy_n(out.data(), count - i, values + i);
+    std::copy_n(function(in, i).data(), count - i, values + i);
   }
 }
 
-/// Throws unless all values of a row are in range; `columns` has the indices of the points.
+/// True if all values are finite and below the largest in size.
 template <class Scalar>
-void check_kernel_row(const Scalar* values, std::ptrdiff_t count, std::ptrdiff_t row,
-                      const PointIndex* columns) {
+[[gnu::always_inline]] inline bool in_range(const Scalar* values, std::ptrdiff_t count) {
   // Branch-free in pieces of fixed length, to compile to a comparison of registers at -O2 too; NaN
   // compares false.
   constexpr std::ptrdiff_t piece = 32;
@@ -103,12 +103,19 @@ void check_kernel_row(const Scalar* values, std::ptrdiff_t count, std::ptrdiff_t
     for (std::ptrdiff_t k = 0; k < piece; ++k) bad_values |= is_bad(values[j + k]);
   }
   for (; j < count; ++j) bad_values |= is_bad(values[j]);
-  if (bad_values != 0) [[unlikely]] {
-    const Scalar* const bad = std::find_if(values, values + count, is_bad);
-    throw KernelValueError(join("kernel: k(x_", row, ", x_", columns[bad - values], ") is ", *bad,
-                                ", must be finite and below ", largest_kernel_value<Scalar>,
-                                " in size; scale the inputs or normalise the kernel"));
-  }
+  return bad_values == 0;
+}
+
+/// Throws unless all values of a row are in range; `columns` has the indices of the points.
+template <class Scalar>
+void check_kernel_row(const Scalar* values, std::ptrdiff_t count, std::ptrdiff_t row,
+                      const PointIndex* columns) {
+  if (by_machine<in_range<Scalar>>(values, count)) return;
+  const Scalar* bad = values;
+  while (in_range(bad, 1)) ++bad;
+  throw KernelValueError(join("kernel: k(x_", row, ", x_", columns[bad - values], ") is ", *bad,
+                              ", must be finite and below ", largest_kernel_value<Scalar>,
+                              " in size; scale the inputs or normalise the kernel"));
 }
 
 /// Applies the kernel to a row of inner products; `norms` are padded to whole chunks.
@@ -118,9 +125,9 @@ void apply_inner_product_kernel(const Kernel& kernel, Scalar norm, const Scalar*
   using Chunk = Eigen::Array<Scalar, map_width, 1>;
   const Chunk left = Chunk::Constant(norm);
   const auto apply = [&](const auto& one) {
-    map_padded(values, count, [&](const Chunk& products, std::ptrdiff_t offset, Chunk& out) {
+    map_padded(values, count, [&](const Chunk& products, std::ptrdiff_t offset) {
       const Chunk right = Eigen::Map<const Chunk>(norms + offset);
-      inner_product_chunk(one, products, left, right, out);
+      return inner_product_chunk(one, products, left, right);
     });
   };
   if constexpr (VisitedKernel<Kernel>) {  // Resolved once per row, not once per value.
@@ -273,8 +280,8 @@ void kernel_block(const Kernel& kernel, const PreparedInputs<Left>& x,
         rows_of_numbers(z, columns, scratch.column_rows, widened + height * wide), width, length,
         values, ld);
     for (std::ptrdiff_t a = 0; a < height; ++a) {
-      map_padded(values + a * ld, width, [&](const auto& distances, std::ptrdiff_t, auto& out) {
-        manhattan_chunk(kernel, distances, out);
+      map_padded(values + a * ld, width, [&](const auto& distances, std::ptrdiff_t) {
+        return manhattan_chunk(kernel, distances);
       });
       check_kernel_row(values + a * ld, width, rows[a], columns.data());
     }

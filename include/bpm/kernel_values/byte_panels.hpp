@@ -10,6 +10,7 @@
 
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/target.hpp"
+#include "bpm/kernel_values/number_panels.hpp"
 #include "bpm/kernel_values/panels.hpp"
 
 /// \file
@@ -26,16 +27,10 @@
 /// tile functions for several instruction sets, and choose the best that the machine has: sums of
 /// integers do not depend on the instruction.
 
-#if defined(BPM_DETAIL_VECTOR_TYPES)
-#if defined(__AVX512VNNI__) || (defined(__AVXVNNI__) && !defined(__AVX512F__))
-#define BPM_DETAIL_BYTE_INSTRUCTION 1
-#elif defined(__x86_64__) && !defined(_MSC_VER)
-#define BPM_DETAIL_BYTES_AT_RUN_TIME 1
-#include <immintrin.h>
-#endif
-#if defined(__aarch64__)
+#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+#include <cpuid.h>
+#elif defined(BPM_DETAIL_VECTOR_TYPES) && defined(__aarch64__)
 #include <arm_neon.h>
-#endif
 #endif
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -117,196 +112,82 @@ inline Lanes<std::int32_t> add_one_by_one(Lanes<std::int32_t> sum, const Lanes<B
 #endif
 }
 
-/// Computes out[i * panel_width + c], the sum over the listed steps of the products of four bytes
-/// each, for M rows and N registers of columns.
-template <int M, int N>
-BPM_DETAIL_FULL_WIDTH inline void byte_tile(const ByteUnit* const* rows, const ByteUnit* panel,
-                                            const std::uint32_t* steps, std::ptrdiff_t count,
-                                            std::int32_t* out) {
-  constexpr int n = lane_count<ByteUnit>;
-  constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
-  Lanes<std::int32_t> sums[std::size_t(M)][std::size_t(N)] = {};
-  for (std::ptrdiff_t s = 0; s < count; ++s) {
-    const std::ptrdiff_t k = steps[s];
-    const ByteUnit* const right = panel + k * width;
-    Lanes<ByteUnit> columns[std::size_t(N)];
-#pragma GCC unroll 8
-    for (int j = 0; j < N; ++j) columns[j] = load_lanes(right + j * n);
-#pragma GCC unroll 8
-    for (int i = 0; i < M; ++i) {
-      const Lanes<ByteUnit> left = broadcast_lanes(load_unit(rows[i] + k));
-#pragma GCC unroll 8
-      for (int j = 0; j < N; ++j) sums[i][j] = add_byte_products(sums[i][j], left, columns[j]);
+/// What tiles add of bytes: with `Instruction`, by the byte instruction where the compiled target
+/// lacks it.
+template <bool Instruction>
+struct ByteProducts {
+  using Unit = ByteUnit;
+  using Sum = std::int32_t;
+
+  [[gnu::always_inline]] static void add(Lanes<Sum>& sum, const Lanes<Unit>& row,
+                                         const Lanes<Unit>& columns) {
+    sum = add_byte_products(sum, row, columns);
+  }
+#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+  template <class Sums, class Units>
+  [[gnu::always_inline, gnu::target("avx512f,avx512vnni")]] static void add_avx512(
+      Sums& sum, const Units& row, const Units& columns) {
+    sum = (Sums)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)row, (__m512i)columns);
+  }
+  template <class Sums, class Units>
+  [[gnu::always_inline, gnu::target("avx2,fma,avxvnni")]] static void add_avx2(
+      Sums& sum, const Units& row, const Units& columns) {
+    if constexpr (Instruction) {
+      sum = (Sums)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)row, (__m256i)columns);
+    } else {
+      const Units evens_of_row = row & 0x00FF00FFU;
+      const Units evens = columns & 0x00FF00FFU;
+      sum += (Sums)_mm256_madd_epi16((__m256i)evens_of_row, (__m256i)evens) +
+             (Sums)_mm256_madd_epi16(_mm256_srli_epi16((__m256i)row, 8),
+                                     _mm256_srli_epi16((__m256i)columns, 8));
     }
   }
-#pragma GCC unroll 8
-  for (int i = 0; i < M; ++i) {
-#pragma GCC unroll 8
-    for (int j = 0; j < N; ++j) store_lanes(out + i * width + j * n, sums[i][j]);
-  }
-}
+#endif
+};
 
-/// M rows times at least the first `columns` columns of a panel, by the compiled target.
-template <int M>
-void compiled_byte_tile(const ByteUnit* const* rows, const ByteUnit* panel,
-                        const std::uint32_t* steps, std::ptrdiff_t count, std::ptrdiff_t columns,
-                        std::int32_t* out) {
-  constexpr std::ptrdiff_t part = tile_width<ByteUnit>;
-  if (M == 1 && columns <= lane_count<ByteUnit>) {
-    byte_tile<1, 1>(rows, panel, steps, count, out);
-  } else if constexpr (part == panel_width<ByteUnit>) {
-    byte_tile<M, panel_registers>(rows, panel, steps, count, out);
-  } else {
-    for (std::ptrdiff_t first = 0; first < columns; first += part) {
-      byte_tile<M, panel_registers>(rows, panel + first, steps, count, out + first);
-    }
-  }
-}
-
-/// Tile functions: `panel_rows` rows or one row, times at least the first `columns` columns of a
-/// panel whose bytes were changed by `flip`; `shift` times the sum of a row's bytes is to be added.
-/// A call does thousands of operations.
+/// Tile functions for `panel_rows` rows and for one, of a panel whose bytes were changed by `flip`;
+/// `shift` times the sum of a row's bytes is to be added.
 struct ByteTiles {
-  using Tile = void (*)(const ByteUnit* const* rows, const ByteUnit* panel,
-                        const std::uint32_t* steps, std::ptrdiff_t count, std::ptrdiff_t columns,
-                        std::int32_t* out);
   const char* name;
   ByteUnit flip;
   std::int32_t shift;
-  Tile rows;
-  Tile row;
+  TileFunction<ByteProducts<false>> rows;
+  TileFunction<ByteProducts<false>> row;
 };
 
 inline constexpr ByteTiles compiled_byte_tiles{
     "as compiled", bytes_by_instruction ? instruction_flip : 0,
-    bytes_by_instruction ? instruction_shift : 0, compiled_byte_tile<panel_rows>,
-    compiled_byte_tile<1>};
+    bytes_by_instruction ? instruction_shift : 0, compiled_tile<ByteProducts<false>, panel_rows>,
+    compiled_tile<ByteProducts<false>, 1>};
 
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
 
-/// M rows times the whole panel of 64 columns: 4 M sums of 32 registers.
-template <int M>
-[[gnu::target("avx512f,avx512vnni")]] void byte_tile_avx512_vnni(
-    const ByteUnit* const* rows, const ByteUnit* panel, const std::uint32_t* steps,
-    std::ptrdiff_t count, std::ptrdiff_t /*columns*/, std::int32_t* out) {
-  constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
-  __m512i sums[std::size_t(M)][4] = {};
-  for (std::ptrdiff_t s = 0; s < count; ++s) {
-    const std::ptrdiff_t k = steps[s];
-    __m512i columns[4];
-#pragma GCC unroll 8
-    for (int j = 0; j < 4; ++j) columns[j] = _mm512_loadu_si512(panel + k * width + 16 * j);
-#pragma GCC unroll 8
-    for (int i = 0; i < M; ++i) {
-      const __m512i left = _mm512_set1_epi32(static_cast<int>(load_unit(rows[i] + k)));
-#pragma GCC unroll 8
-      for (int j = 0; j < 4; ++j) sums[i][j] = _mm512_dpbusd_epi32(sums[i][j], left, columns[j]);
-    }
-  }
-#pragma GCC unroll 8
-  for (int i = 0; i < M; ++i) {
-#pragma GCC unroll 8
-    for (int j = 0; j < 4; ++j) _mm512_storeu_si512(out + i * width + 16 * j, sums[i][j]);
-  }
-}
-
-/// M rows times parts of 16 columns: 16 registers hold 8 sums at a time.
-template <int M>
-[[gnu::target("avx2,avxvnni")]] void byte_tile_avx_vnni(const ByteUnit* const* rows,
-                                                        const ByteUnit* panel,
-                                                        const std::uint32_t* steps,
-                                                        std::ptrdiff_t count,
-                                                        std::ptrdiff_t columns, std::int32_t* out) {
-  constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
-  for (std::ptrdiff_t first = 0; first < columns; first += 16) {
-    __m256i sums[std::size_t(M)][2] = {};
-    for (std::ptrdiff_t s = 0; s < count; ++s) {
-      const std::ptrdiff_t k = steps[s];
-      const auto* const right = reinterpret_cast<const __m256i*>(panel + k * width + first);
-      const __m256i low = _mm256_loadu_si256(right);
-      const __m256i high = _mm256_loadu_si256(right + 1);
-#pragma GCC unroll 8
-      for (int i = 0; i < M; ++i) {
-        const __m256i left = _mm256_set1_epi32(static_cast<int>(load_unit(rows[i] + k)));
-        sums[i][0] = _mm256_dpbusd_avx_epi32(sums[i][0], left, low);
-        sums[i][1] = _mm256_dpbusd_avx_epi32(sums[i][1], left, high);
-      }
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < M; ++i) {
-      auto* const to = reinterpret_cast<__m256i*>(out + i * width + first);
-      _mm256_storeu_si256(to, sums[i][0]);
-      _mm256_storeu_si256(to + 1, sums[i][1]);
-    }
-  }
-}
-
-#if !defined(__AVX2__)
-/// M rows times parts of 16 columns, by 16-bit products.
-template <int M>
-[[gnu::target("avx2")]] void byte_tile_avx2(const ByteUnit* const* rows, const ByteUnit* panel,
-                                            const std::uint32_t* steps, std::ptrdiff_t count,
-                                            std::ptrdiff_t columns, std::int32_t* out) {
-  constexpr std::ptrdiff_t width = panel_width<ByteUnit>;
-  const __m256i even = _mm256_set1_epi16(255);
-  for (std::ptrdiff_t first = 0; first < columns; first += 16) {
-    __m256i sums[std::size_t(M)][2] = {};
-    for (std::ptrdiff_t s = 0; s < count; ++s) {
-      const std::ptrdiff_t k = steps[s];
-      const auto* const right = reinterpret_cast<const __m256i*>(panel + k * width + first);
-#pragma GCC unroll 8
-      for (int j = 0; j < 2; ++j) {
-        const __m256i both = _mm256_loadu_si256(right + j);
-        const __m256i evens = _mm256_and_si256(both, even);
-        const __m256i odds = _mm256_srli_epi16(both, 8);
-#pragma GCC unroll 8
-        for (int i = 0; i < M; ++i) {
-          const __m256i left = _mm256_set1_epi32(static_cast<int>(load_unit(rows[i] + k)));
-          const __m256i of_evens = _mm256_madd_epi16(_mm256_and_si256(left, even), evens);
-          const __m256i of_odds = _mm256_madd_epi16(_mm256_srli_epi16(left, 8), odds);
-          sums[i][j] = _mm256_add_epi32(sums[i][j], _mm256_add_epi32(of_evens, of_odds));
-        }
-      }
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < M; ++i) {
-      auto* const to = reinterpret_cast<__m256i*>(out + i * width + first);
-      _mm256_storeu_si256(to, sums[i][0]);
-      _mm256_storeu_si256(to + 1, sums[i][1]);
-    }
-  }
-}
-#endif
-
-/// True if the machine has dpbusd in 256-bit registers: bit 4 of eax in leaf 7, part 1.
+/// True if the machine has dpbusd in 256-bit registers: bit 4 of eax in leaf 7, part 1, which is
+/// zero where the part is missing.
 [[nodiscard]] inline bool has_avx_vnni() {
-  if (!__builtin_cpu_supports("avx2")) return false;  // Then it lacks the leaf, too.
-  const auto eax_of = [](unsigned part) {
-    unsigned eax = 7;
-    unsigned ecx = part;
-    unsigned ebx = 0;
-    unsigned edx = 0;
-    __asm__("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
-    return eax;
-  };
-  return eax_of(0) >= 1 && (eax_of(1) >> 4U & 1U) != 0;
+  unsigned eax = 0;
+  unsigned other = 0;
+  return machine_fuses() && __get_cpuid_count(7, 1, &eax, &other, &other, &other) != 0 &&
+         (eax >> 4U & 1U) != 0;
 }
 
 /// Tile functions that this machine can run, the best first.
 [[nodiscard]] inline const std::vector<ByteTiles>& all_byte_tiles() {
   static const std::vector<ByteTiles> tiles = [] {
     std::vector<ByteTiles> found;
+    using Instruction = ByteProducts<true>;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni")) {
       found.push_back({"avx512 vnni", instruction_flip, instruction_shift,
-                       byte_tile_avx512_vnni<panel_rows>, byte_tile_avx512_vnni<1>});
+                       tile_avx512<Instruction, panel_rows>, tile_avx512<Instruction, 1>});
     }
     if (has_avx_vnni()) {
       found.push_back({"avx vnni", instruction_flip, instruction_shift,
-                       byte_tile_avx_vnni<panel_rows>, byte_tile_avx_vnni<1>});
+                       tile_avx2<Instruction, panel_rows>, tile_avx2<Instruction, 1>});
     }
 #if !defined(__AVX2__)
-    if (__builtin_cpu_supports("avx2")) {
-      found.push_back({"avx2", 0, 0, byte_tile_avx2<panel_rows>, byte_tile_avx2<1>});
+    if (machine_fuses()) {
+      using Products = ByteProducts<false>;
+      found.push_back({"avx2", 0, 0, tile_avx2<Products, panel_rows>, tile_avx2<Products, 1>});
     }
 #endif
     found.push_back(compiled_byte_tiles);
@@ -349,11 +230,7 @@ void byte_products(const ByteUnit* const* rows, const std::int64_t* row_sums, st
       std::int64_t totals[std::size_t(panel_rows * width)];
       walk([&](std::ptrdiff_t row, bool full, std::ptrdiff_t part, const std::uint32_t* steps,
                std::ptrdiff_t n) {
-        if (full) {
-          tiles.rows(rows + row, panel, steps, n, there, sums);
-        } else {
-          tiles.row(rows + row, panel, steps, n, there, sums);
-        }
+        (full ? tiles.rows : tiles.row)(rows + row, panel, steps, n, there, false, sums, width);
         const std::ptrdiff_t height = full ? panel_rows : 1;
         if (one_part) [[likely]] {
           for (std::ptrdiff_t i = 0; i < height; ++i) {

@@ -6,7 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/target.hpp"
@@ -19,65 +19,171 @@
 /// contain tile functions for several instruction sets, and choose the best that the machine has:
 /// its inner products are then those of a program compiled for the machine, to the bit.
 
-#if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
-#include <immintrin.h>
-#endif
-
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
-/// Computes out[i * ld + c], the sum over the listed steps k, in their order, of rows[i][k] times
-/// number c of the panel at k, for M rows and N registers of columns. With `add`, adds it to `out`.
-/// Without a list (`Listed` false) k is 0, 1, ..., count - 1. `Width` is the panel's.
-template <std::floating_point T, int M, int N, std::ptrdiff_t Width = panel_width<T>,
-          bool Listed = true>
-BPM_DETAIL_FULL_WIDTH inline void panel_tile(const T* const* rows, const T* panel,
-                                             const std::uint32_t* steps, std::ptrdiff_t count,
-                                             bool add, T* out, std::ptrdiff_t ld) {
-  constexpr int n = lane_count<T>;
-  Lanes<T> sums[std::size_t(M)][std::size_t(N)];
-#pragma GCC unroll 8
-  for (int i = 0; i < M; ++i) {
-#pragma GCC unroll 8
-    for (int j = 0; j < N; ++j) sums[i][j] = Lanes<T>{};
+/// What tiles add of numbers: the product of a row's number, equal in every lane, with those of the
+/// columns. Bytes have operations of the same form.
+template <std::floating_point T>
+struct NumberProducts {
+  using Unit = T;
+  using Sum = T;
+
+  [[gnu::always_inline]] static void add(Lanes<T>& sum, const Lanes<T>& row,
+                                         const Lanes<T>& columns) {
+    sum = lanes_multiply_add<T>(row, columns, sum);
   }
+#if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
+  template <class Wide>
+  [[gnu::always_inline, gnu::target("avx512f")]] static void add_avx512(Wide& sum, const Wide& row,
+                                                                        const Wide& columns) {
+    if constexpr (std::same_as<T, float>) {
+      sum = (Wide)_mm512_fmadd_ps((__m512)row, (__m512)columns, (__m512)sum);
+    } else {
+      sum = (Wide)_mm512_fmadd_pd((__m512d)row, (__m512d)columns, (__m512d)sum);
+    }
+  }
+  template <class Wide>
+  [[gnu::always_inline, gnu::target("avx2,fma")]] static void add_avx2(Wide& sum, const Wide& row,
+                                                                       const Wide& columns) {
+    if constexpr (std::same_as<T, float>) {
+      sum = (Wide)_mm256_fmadd_ps((__m256)row, (__m256)columns, (__m256)sum);
+    } else {
+      sum = (Wide)_mm256_fmadd_pd((__m256d)row, (__m256d)columns, (__m256d)sum);
+    }
+  }
+#endif
+};
+
+/// Computes out[i * ld + c], the sum over the listed steps k, in their order, of rows[i][k] times
+/// unit c of the panel at k, for M rows and N registers of columns. With `add`, adds it to `out`.
+/// Without a list (`Listed` false) k is 0, 1, ..., count - 1. `Width` is the panel's.
+template <class Products, int M, int N, std::ptrdiff_t Width = panel_width<typename Products::Unit>,
+          bool Listed = true, class Unit = typename Products::Unit,
+          class Sum = typename Products::Sum>
+BPM_DETAIL_FULL_WIDTH inline void panel_tile(const Unit* const* rows, const Unit* panel,
+                                             const std::uint32_t* steps, std::ptrdiff_t count,
+                                             bool add, Sum* out, std::ptrdiff_t ld) {
+  constexpr int n = lane_count<Unit>;
+  Lanes<Sum> sums[std::size_t(M)][std::size_t(N)] = {};
   for (std::ptrdiff_t s = 0; s < count; ++s) {
     const std::ptrdiff_t k = Listed ? steps[s] : s;
-    const T* const right = panel + k * Width;
-    Lanes<T> columns[std::size_t(N)];
+    const Unit* const right = panel + k * Width;
+    Lanes<Unit> columns[std::size_t(N)];
 #pragma GCC unroll 8
     for (int j = 0; j < N; ++j) columns[j] = load_lanes(right + j * n);
 #pragma GCC unroll 8
     for (int i = 0; i < M; ++i) {
-      const Lanes<T> left = broadcast_lanes(load_unit(rows[i] + k));
+      const Lanes<Unit> left = broadcast_lanes(load_unit(rows[i] + k));
 #pragma GCC unroll 8
-      for (int j = 0; j < N; ++j) sums[i][j] = lanes_multiply_add<T>(left, columns[j], sums[i][j]);
+      for (int j = 0; j < N; ++j) Products::add(sums[i][j], left, columns[j]);
     }
   }
 #pragma GCC unroll 8
   for (int i = 0; i < M; ++i) {
 #pragma GCC unroll 8
     for (int j = 0; j < N; ++j) {
-      T* const to = out + i * ld + j * n;
+      auto* const to = out + i * ld + j * n;
       store_lanes(to, add ? load_lanes(to) + sums[i][j] : sums[i][j]);
     }
   }
 }
 
-/// M rows times at least the first `columns` columns of a panel, by the compiled target.
-template <std::floating_point T, int M>
-void compiled_tile(const T* const* rows, const T* panel, const std::uint32_t* steps,
-                   std::ptrdiff_t count, std::ptrdiff_t columns, bool add, T* out,
+/// A function that multiplies rows with at least the first `columns` columns of a panel, as
+/// `panel_tile`. A call does hundreds of operations or more.
+template <class Products, class Unit = typename Products::Unit, class Sum = typename Products::Sum>
+using TileFunction = void (*)(const Unit* const* rows, const Unit* panel,
+                              const std::uint32_t* steps, std::ptrdiff_t count,
+                              std::ptrdiff_t columns, bool add, Sum* out, std::ptrdiff_t ld);
+
+/// M rows times a panel by the compiled target.
+template <class Products, int M, class Unit = typename Products::Unit,
+          class Sum = typename Products::Sum>
+void compiled_tile(const Unit* const* rows, const Unit* panel, const std::uint32_t* steps,
+                   std::ptrdiff_t count, std::ptrdiff_t columns, bool add, Sum* out,
                    std::ptrdiff_t ld) {
-  if (M == 1 && columns <= lane_count<T>) {
-    panel_tile<T, 1, 1>(rows, panel, steps, count, add, out, ld);
-  } else if constexpr (tile_width<T> == panel_width<T>) {
-    panel_tile<T, M, panel_registers>(rows, panel, steps, count, add, out, ld);
+  if (M == 1 && columns <= lane_count<Unit>) {
+    panel_tile<Products, 1, 1>(rows, panel, steps, count, add, out, ld);
+  } else if constexpr (tile_width<Unit> == panel_width<Unit>) {
+    panel_tile<Products, M, panel_registers>(rows, panel, steps, count, add, out, ld);
   } else {
-    for (std::ptrdiff_t first = 0; first < columns; first += tile_width<T>) {
-      panel_tile<T, M, panel_registers>(rows, panel + first, steps, count, add, out + first, ld);
+    for (std::ptrdiff_t first = 0; first < columns; first += tile_width<Unit>) {
+      panel_tile<Products, M, panel_registers>(rows, panel + first, steps, count, add, out + first,
+                                               ld);
     }
   }
 }
+
+#if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
+
+// The targets of these two name the instructions of numbers and of bytes; a tile contains those
+// that its products ask for, and no compiler chooses the others by itself.
+
+/// M rows times the whole panel of four registers: 4 M sums of 32 registers.
+template <class Products, int M, class Unit = typename Products::Unit,
+          class Sum = typename Products::Sum>
+[[gnu::target("avx512f,avx512vnni")]] void tile_avx512(const Unit* const* rows, const Unit* panel,
+                                                       const std::uint32_t* steps,
+                                                       std::ptrdiff_t count,
+                                                       std::ptrdiff_t /*columns*/, bool add,
+                                                       Sum* out, std::ptrdiff_t ld) {
+  constexpr int n = 64 / sizeof(Unit);
+  using Units = LanesType<Unit, n>;
+  using Sums = LanesType<Sum, n>;
+  typename Sums::type sums[std::size_t(M)][4] = {};
+  for (std::ptrdiff_t s = 0; s < count; ++s) {
+    const std::ptrdiff_t k = steps[s];
+    const auto* const right =
+        reinterpret_cast<const typename Units::unaligned*>(panel + k * panel_width<Unit>);
+    const typename Units::type columns[4] = {right[0], right[1], right[2], right[3]};
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i) {
+      const typename Units::type left = load_unit(rows[i] + k) - typename Units::type{};
+#pragma GCC unroll 8
+      for (int j = 0; j < 4; ++j) Products::add_avx512(sums[i][j], left, columns[j]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < M; ++i) {
+    auto* const to = reinterpret_cast<typename Sums::unaligned*>(out + i * ld);
+#pragma GCC unroll 8
+    for (int j = 0; j < 4; ++j) to[j] = add ? to[j] + sums[i][j] : sums[i][j];
+  }
+}
+
+/// M rows times parts of two registers: 2 M sums of 16 registers.
+template <class Products, int M, class Unit = typename Products::Unit,
+          class Sum = typename Products::Sum>
+[[gnu::target("avx2,fma,avxvnni")]] void tile_avx2(const Unit* const* rows, const Unit* panel,
+                                                   const std::uint32_t* steps, std::ptrdiff_t count,
+                                                   std::ptrdiff_t columns, bool add, Sum* out,
+                                                   std::ptrdiff_t ld) {
+  constexpr int n = 32 / sizeof(Unit);
+  using Units = LanesType<Unit, n>;
+  using Sums = LanesType<Sum, n>;
+  for (std::ptrdiff_t first = 0; first < columns; first += 2 * n) {
+    typename Sums::type sums[std::size_t(M)][2] = {};
+    for (std::ptrdiff_t s = 0; s < count; ++s) {
+      const std::ptrdiff_t k = steps[s];
+      const auto* const right =
+          reinterpret_cast<const typename Units::unaligned*>(panel + k * panel_width<Unit> + first);
+      const typename Units::type columns_there[2] = {right[0], right[1]};
+#pragma GCC unroll 8
+      for (int i = 0; i < M; ++i) {
+        const typename Units::type left = load_unit(rows[i] + k) - typename Units::type{};
+        Products::add_avx2(sums[i][0], left, columns_there[0]);
+        Products::add_avx2(sums[i][1], left, columns_there[1]);
+      }
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i) {
+      auto* const to = reinterpret_cast<typename Sums::unaligned*>(out + i * ld + first);
+      to[0] = add ? to[0] + sums[i][0] : sums[i][0];
+      to[1] = add ? to[1] + sums[i][1] : sums[i][1];
+    }
+  }
+}
+
+#endif
 
 /// Returns the sum of the squares of a row, a chain of multiply-adds.
 template <std::floating_point T>
@@ -87,150 +193,49 @@ T compiled_squares(const T* row, std::ptrdiff_t count) {
   return sum;
 }
 
-/// Tile functions: `panel_rows` rows or one row, times at least the first `columns` columns of a
-/// panel, as `panel_tile`; and the sum of a row's squares, rounded as the products are. A call does
-/// hundreds of operations or more.
+/// Tile functions for `panel_rows` rows and for one; and the sum of a row's squares, rounded as the
+/// products are.
 template <std::floating_point T>
 struct NumberTiles {
-  using Tile = void (*)(const T* const* rows, const T* panel, const std::uint32_t* steps,
-                        std::ptrdiff_t count, std::ptrdiff_t columns, bool add, T* out,
-                        std::ptrdiff_t ld);
   const char* name;
-  Tile rows;
-  Tile row;
+  TileFunction<NumberProducts<T>> rows;
+  TileFunction<NumberProducts<T>> row;
   T (*squares)(const T* row, std::ptrdiff_t count);
 };
 
-template <std::floating_point T>
-inline constexpr NumberTiles<T> compiled_number_tiles{"as compiled", compiled_tile<T, panel_rows>,
-                                                      compiled_tile<T, 1>, compiled_squares<T>};
-
 #if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
-
 template <std::floating_point T>
 [[gnu::target("fma")]] T fused_squares(const T* row, std::ptrdiff_t count) {
   T sum = 0;
   for (std::ptrdiff_t k = 0; k < count; ++k) sum = std::fma(row[k], row[k], sum);
   return sum;
 }
+#endif
 
-/// M rows times the whole panel of four registers: 4 M sums of 32 registers.
-template <std::floating_point T, int M>
-[[gnu::target("avx512f")]] void tile_avx512(const T* const* rows, const T* panel,
-                                            const std::uint32_t* steps, std::ptrdiff_t count,
-                                            std::ptrdiff_t /*columns*/, bool add, T* out,
-                                            std::ptrdiff_t ld) {
-  constexpr int n = 64 / sizeof(T);
-  using Wide = typename LanesType<T, n>::type;
-  using Anywhere = typename LanesType<T, n>::unaligned;
-  Wide sums[std::size_t(M)][4] = {};
-  for (std::ptrdiff_t s = 0; s < count; ++s) {
-    const std::ptrdiff_t k = steps[s];
-    Wide columns[4];
-#pragma GCC unroll 8
-    for (int j = 0; j < 4; ++j) {
-      columns[j] = *reinterpret_cast<const Anywhere*>(panel + k * panel_width<T> + j * n);
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < M; ++i) {
-      const T left = load_unit(rows[i] + k);
-#pragma GCC unroll 8
-      for (int j = 0; j < 4; ++j) {
-        Wide& sum = sums[i][j];
-        if constexpr (std::same_as<T, float>) {
-          sum = (Wide)_mm512_fmadd_ps(_mm512_set1_ps(left), (__m512)columns[j], (__m512)sum);
-        } else {
-          sum = (Wide)_mm512_fmadd_pd(_mm512_set1_pd(left), (__m512d)columns[j], (__m512d)sum);
-        }
-      }
-    }
-  }
-#pragma GCC unroll 8
-  for (int i = 0; i < M; ++i) {
-#pragma GCC unroll 8
-    for (int j = 0; j < 4; ++j) {
-      auto* const to = reinterpret_cast<Anywhere*>(out + i * ld + j * n);
-      *to = add ? *to + sums[i][j] : sums[i][j];
-    }
-  }
-}
-
-/// M rows times parts of two registers: 2 M sums of 16 registers.
-template <std::floating_point T, int M>
-[[gnu::target("avx2,fma")]] void tile_avx2(const T* const* rows, const T* panel,
-                                           const std::uint32_t* steps, std::ptrdiff_t count,
-                                           std::ptrdiff_t columns, bool add, T* out,
-                                           std::ptrdiff_t ld) {
-  constexpr int n = 32 / sizeof(T);
-  using Wide = typename LanesType<T, n>::type;
-  using Anywhere = typename LanesType<T, n>::unaligned;
-  for (std::ptrdiff_t first = 0; first < columns; first += 2 * n) {
-    Wide sums[std::size_t(M)][2] = {};
-    for (std::ptrdiff_t s = 0; s < count; ++s) {
-      const std::ptrdiff_t k = steps[s];
-      const auto* const right =
-          reinterpret_cast<const Anywhere*>(panel + k * panel_width<T> + first);
-      const Wide columns_there[2] = {right[0], right[1]};
-#pragma GCC unroll 8
-      for (int i = 0; i < M; ++i) {
-        const T left = load_unit(rows[i] + k);
-#pragma GCC unroll 8
-        for (int j = 0; j < 2; ++j) {
-          Wide& sum = sums[i][j];
-          if constexpr (std::same_as<T, float>) {
-            sum =
-                (Wide)_mm256_fmadd_ps(_mm256_set1_ps(left), (__m256)columns_there[j], (__m256)sum);
-          } else {
-            sum = (Wide)_mm256_fmadd_pd(_mm256_set1_pd(left), (__m256d)columns_there[j],
-                                        (__m256d)sum);
-          }
-        }
-      }
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < M; ++i) {
-#pragma GCC unroll 8
-      for (int j = 0; j < 2; ++j) {
-        auto* const to = reinterpret_cast<Anywhere*>(out + i * ld + first + j * n);
-        *to = add ? *to + sums[i][j] : sums[i][j];
-      }
-    }
-  }
-}
-
-/// Tile functions that this machine can run, the best first.
+/// Tile functions that this machine can run, the best first, that of the compiled target last.
 template <std::floating_point T>
-[[nodiscard]] const std::vector<NumberTiles<T>>& all_number_tiles() {
-  static const std::vector<NumberTiles<T>> tiles = [] {
-    std::vector<NumberTiles<T>> found;
-    const bool fused = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (fused && __builtin_cpu_supports("avx512f")) {
-      found.push_back({"avx512", tile_avx512<T, panel_rows>, tile_avx512<T, 1>, fused_squares<T>});
-    }
-    if (fused) {
-      found.push_back({"avx2", tile_avx2<T, panel_rows>, tile_avx2<T, 1>, fused_squares<T>});
-    }
-    found.push_back(compiled_number_tiles<T>);
-    return found;
-  }();
+[[nodiscard]] std::span<const NumberTiles<T>> all_number_tiles() {
+  using Products = NumberProducts<T>;
+  static constexpr NumberTiles<T> tiles[] = {
+#if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
+    {"avx512", tile_avx512<Products, panel_rows>, tile_avx512<Products, 1>, fused_squares<T>},
+    {"avx2", tile_avx2<Products, panel_rows>, tile_avx2<Products, 1>, fused_squares<T>},
+#endif
+    {"as compiled", compiled_tile<Products, panel_rows>, compiled_tile<Products, 1>,
+     compiled_squares<T>}
+  };
+#if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
+  return std::span(tiles).subspan(!machine_fuses() ? 2 : !__builtin_cpu_supports("avx512f"));
+#else
   return tiles;
+#endif
 }
 
 /// Tile functions by which numbers are multiplied throughout the program.
 template <std::floating_point T>
 [[nodiscard]] const NumberTiles<T>& number_tiles() {
-  static const NumberTiles<T>& best = all_number_tiles<T>().front();
-  return best;
+  return all_number_tiles<T>().front();
 }
-
-#else
-
-template <std::floating_point T>
-[[nodiscard]] constexpr const NumberTiles<T>& number_tiles() noexcept {
-  return compiled_number_tiles<T>;
-}
-
-#endif
 
 /// Computes values[i * ld + c] = <rows[i], column c> for `count` rows and `columns` columns packed
 /// in panels, each panel `length` steps. The bits of a value depend on its row and its column

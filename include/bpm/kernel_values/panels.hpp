@@ -24,11 +24,6 @@
 /// lanes. Features at which all rows of a tile are zero add nothing and are skipped, which for
 /// images of ink on paper is most of them.
 
-#if defined(BPM_DETAIL_VECTOR_TYPES) && defined(__x86_64__) && !defined(_MSC_VER) && \
-    !defined(__FMA__)
-#define BPM_DETAIL_NUMBERS_AT_RUN_TIME 1
-#endif
-
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
 
 #if defined(__AVX512F__) || defined(__aarch64__)

@@ -4,12 +4,14 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <numbers>
 #include <vector>
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/random.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 #include "bpm/kernels/kernel.hpp"
 
@@ -174,6 +176,26 @@ template <class Array>
   return ((xx + zz) - Scalar{2} * xz).max(Scalar{0});
 }
 
+/// Returns exp(factor v) of the values v, or, given the squared norms, of the squared distances.
+template <class Array>
+[[nodiscard]] Array exponentials(typename Array::Scalar factor, const Array& values,
+                                 const Array* xx = nullptr, const Array* zz = nullptr) {
+#if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
+  if constexpr (std::same_as<typename Array::Scalar, float> && Array::SizeAtCompileTime % 16 == 0) {
+    if (machine_fuses()) {
+      Array out;
+      const auto compute =
+          __builtin_cpu_supports("avx512f") ? exponentials_avx512 : exponentials_avx2;
+      compute(out.data(), factor, values.data(), xx != nullptr ? xx->data() : nullptr,
+              xx != nullptr ? zz->data() : nullptr, out.size());
+      return out;
+    }
+  }
+#endif
+  if (xx == nullptr) return (factor * values).exp();
+  return (factor * squared_distances(values, *xx, *zz)).exp();
+}
+
 }  // namespace detail
 
 /// The Gaussian (RBF) kernel k(x, x') = exp(-gamma |x - x'|^2).
@@ -220,7 +242,7 @@ class Gaussian : public detail::CalledOnPairs<Gaussian> {
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     using Scalar = typename Array::Scalar;
-    return (static_cast<Scalar>(-gamma_) * detail::squared_distances(xz, xx, zz)).exp();
+    return detail::exponentials<Array>(static_cast<Scalar>(-gamma_), xz, &xx, &zz);
   }
 
  private:
@@ -245,7 +267,7 @@ class Laplacian {
   template <class Array>
   [[nodiscard]] Array from_manhattan_distances(const Array& distance) const {
     using Scalar = typename Array::Scalar;
-    return (static_cast<Scalar>(-1 / sigma_) * distance).exp();
+    return detail::exponentials<Array>(static_cast<Scalar>(-1 / sigma_), distance);
   }
 
   /// Returns the value of one pair, in the precision of the inputs; in double for integers.
@@ -277,7 +299,8 @@ class Exponential : public detail::CalledOnPairs<Exponential> {
   template <class Array>
   [[nodiscard]] Array from_inner_products(const Array& xz, const Array& xx, const Array& zz) const {
     using Scalar = typename Array::Scalar;
-    return (static_cast<Scalar>(-1 / sigma_) * detail::squared_distances(xz, xx, zz).sqrt()).exp();
+    return detail::exponentials<Array>(static_cast<Scalar>(-1 / sigma_),
+                                       detail::squared_distances(xz, xx, zz).sqrt());
   }
 
  private:

@@ -219,10 +219,11 @@ BPM_INLINE void PackedCoefficients::multiply(const double* const* rows, std::ptr
   const auto tile = [&]<int N>() {
     constexpr std::ptrdiff_t wide = std::ptrdiff_t{N} * n;
     if (height == panel_rows) {
-      panel_tile<double, panel_rows, N, wide, false>(rows, panel, nullptr, length, false, out,
-                                                     width);
+      panel_tile<NumberProducts<double>, panel_rows, N, wide, false>(rows, panel, nullptr, length,
+                                                                     false, out, width);
     } else {
-      panel_tile<double, 1, N, wide, false>(rows, panel, nullptr, length, false, out, width);
+      panel_tile<NumberProducts<double>, 1, N, wide, false>(rows, panel, nullptr, length, false,
+                                                            out, width);
     }
   };
   if (there <= n) {

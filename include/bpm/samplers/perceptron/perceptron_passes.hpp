@@ -78,7 +78,7 @@ class RowPerceptron {
       for (std::size_t c = first; c < spaces_.size(); ++c) {
         if (!mistaken(c)) continue;
         const double scale = spaces_[c].label(i);
-        add_values(state_.outputs_of(c), scale, row, state_.size);
+        by_machine<add_values<T>>(state_.outputs_of(c), scale, row, state_.size);
         state_.outputs_of(c)[i] += scale * spaces_[c].lambda(i);
         state_.count_mistake(c, i);
       }
@@ -284,7 +284,8 @@ class WindowedPerceptron {
       for (std::size_t c = 0; c < spaces_.size(); ++c) {
         if (next_[c] != p) continue;
         const signed char scale = signs_of(c)[p];
-        add_values(state_.outputs_of(c) + begin, scale, workspace.values.data(), width);
+        by_machine<add_values<T>>(state_.outputs_of(c) + begin, scale, workspace.values.data(),
+                                  width);
         state_.outputs_of(c)[p] += scale * spaces_[c].lambda(point);
         state_.count_mistake(c, p);
         mistakes_.add_update({static_cast<std::int32_t>(c), scale});

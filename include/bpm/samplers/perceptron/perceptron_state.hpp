@@ -12,6 +12,7 @@
 #include "bpm/core/errors.hpp"
 #include "bpm/core/lanes.hpp"
 #include "bpm/core/points.hpp"
+#include "bpm/core/row_products.hpp"
 #include "bpm/core/target.hpp"
 
 namespace bpm { inline namespace BPM_TARGET { namespace detail {
@@ -67,10 +68,11 @@ struct PerceptronSolution {
   std::vector<double> left_out_outputs{};
 };
 
-/// Computes outputs += scale * values. The scale is +1 or -1, so the product is exact, and the sum
-/// has the same bits whether or not the compiler fuses the two.
+/// Computes outputs += scale * values, for `by_machine`. The scale is +1 or -1, so the product is
+/// exact, and the sum has the same bits whether or not the compiler fuses the two.
 template <class Scalar>
-inline void add_values(double* outputs, double scale, const Scalar* values, std::ptrdiff_t count) {
+[[gnu::always_inline]] inline void add_values(double* outputs, double scale, const Scalar* values,
+                                              std::ptrdiff_t count) {
   // Pieces of fixed length become vector instructions at -O2 too.
   constexpr std::ptrdiff_t piece = 16;
   std::ptrdiff_t j = 0;
@@ -246,8 +248,8 @@ struct PerceptronState {
   void add(std::span<const MistakeUpdate> updates, const Scalar* values, std::ptrdiff_t begin,
            std::ptrdiff_t width) {
     for (const MistakeUpdate& update : updates) {
-      add_values(outputs_of(static_cast<std::size_t>(update.problem)) + begin, update.scale, values,
-                 width);
+      by_machine<add_values<Scalar>>(outputs_of(static_cast<std::size_t>(update.problem)) + begin,
+                                     update.scale, values, width);
     }
   }
 
