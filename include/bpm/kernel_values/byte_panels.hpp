@@ -135,11 +135,12 @@ struct ByteProducts {
     if constexpr (Instruction) {
       sum = (Sums)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)row, (__m256i)columns);
     } else {
-      const Units evens_of_row = row & 0x00FF00FFU;
-      const Units evens = columns & 0x00FF00FFU;
-      sum += (Sums)_mm256_madd_epi16((__m256i)evens_of_row, (__m256i)evens) +
-             (Sums)_mm256_madd_epi16(_mm256_srli_epi16((__m256i)row, 8),
-                                     _mm256_srli_epi16((__m256i)columns, 8));
+      auto evens =
+          _mm256_madd_epi16((__m256i)(row & 0x00FF00FFU), (__m256i)(columns & 0x00FF00FFU));
+      auto odds = _mm256_madd_epi16((__m256i)(row >> 8 & 0x00FF00FFU),
+                                    (__m256i)(columns >> 8 & 0x00FF00FFU));
+      __asm__("" : "+x"(evens), "+x"(odds));  // Else Clang adds by the instruction, VPDPWSSD.
+      sum += (Sums)evens + (Sums)odds;
     }
   }
 #endif
@@ -165,10 +166,9 @@ inline constexpr ByteTiles compiled_byte_tiles{
 /// True if the machine has dpbusd in 256-bit registers: bit 4 of eax in leaf 7, part 1, which is
 /// zero where the part is missing.
 [[nodiscard]] inline bool has_avx_vnni() {
-  unsigned eax = 0;
-  unsigned other = 0;
-  return machine_fuses() && __get_cpuid_count(7, 1, &eax, &other, &other, &other) != 0 &&
-         (eax >> 4U & 1U) != 0;
+  unsigned is[4] = {};  // eax, ebx, ecx, edx.
+  return machine_fuses() && __get_cpuid_count(7, 1, is, is + 1, is + 2, is + 3) != 0 &&
+         (is[0] >> 4U & 1U) != 0;
 }
 
 /// Tile functions that this machine can run, the best first.
@@ -186,8 +186,8 @@ inline constexpr ByteTiles compiled_byte_tiles{
     }
 #if !defined(__AVX2__)
     if (machine_fuses()) {
-      using Products = ByteProducts<false>;
-      found.push_back({"avx2", 0, 0, tile_avx2<Products, panel_rows>, tile_avx2<Products, 1>});
+      found.push_back({"avx2", 0, 0, tile_avx2<ByteProducts<false>, panel_rows>,
+                       tile_avx2<ByteProducts<false>, 1>});
     }
 #endif
     found.push_back(compiled_byte_tiles);

@@ -115,8 +115,8 @@ void compiled_tile(const Unit* const* rows, const Unit* panel, const std::uint32
 
 #if defined(BPM_DETAIL_BYTES_AT_RUN_TIME)
 
-// The targets of these two name the instructions of numbers and of bytes; a tile contains those
-// that its products ask for, and no compiler chooses the others by itself.
+// The targets of these two name the instructions of numbers and of bytes, and a tile is to contain
+// those alone that its products ask for: products whose machines lack some see to it.
 
 /// M rows times the whole panel of four registers: 4 M sums of 32 registers.
 template <class Products, int M, class Unit = typename Products::Unit,
@@ -225,7 +225,7 @@ template <std::floating_point T>
      compiled_squares<T>}
   };
 #if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
-  return std::span(tiles).subspan(!machine_fuses() ? 2 : !__builtin_cpu_supports("avx512f"));
+  return std::span(tiles).subspan(machine_fuses() ? !__builtin_cpu_supports("avx512f") : 2U);
 #else
   return tiles;
 #endif
