@@ -166,9 +166,9 @@ inline constexpr ByteTiles compiled_byte_tiles{
 /// True if the machine has dpbusd in 256-bit registers: bit 4 of eax in leaf 7, part 1, which is
 /// zero where the part is missing.
 [[nodiscard]] inline bool has_avx_vnni() {
-  unsigned is[4] = {};  // eax, ebx, ecx, edx.
-  return machine_fuses() && __get_cpuid_count(7, 1, is, is + 1, is + 2, is + 3) != 0 &&
-         (is[0] >> 4U & 1U) != 0;
+  unsigned found[4] = {};  // eax, ebx, ecx, edx.
+  return machine_fuses() && __get_cpuid_count(7, 1, found, found + 1, found + 2, found + 3) != 0 &&
+         (found[0] >> 4U & 1U) != 0;
 }
 
 /// Tile functions that this machine can run, the best first.
