@@ -245,11 +245,13 @@ struct Trying {
     const bpm::FitSettings settings;
     const bpm::RunControl control;
     const bpm::detail::ChoicePart all(labels, labels.size(), 1);
-    const bpm::detail::CandidateSearch<bpm::PermutedPerceptron> search{
-        sampler, 1, settings, control, all, bpm::detail::empty_out_of_fold(labels, classes, folds)};
+    const bpm::detail::CandidateSearch search{
+        1, true, settings, control, all, bpm::detail::empty_out_of_fold(labels, classes, folds)};
     bpm::detail::try_boundaries(
         search,
-        bpm::detail::kernel_values_of(bpm::Gaussian::from_width(width), inputs, all.points, 1),
+        bpm::detail::fold_fits<float>(
+            bpm::detail::kernel_values_of(bpm::Gaussian::from_width(width), inputs, all.points, 1),
+            sampler),
         result, best);
     return result;
   }

@@ -123,9 +123,8 @@ template <Observer O>
 
 /// An observer for a computation inside a stage: reports it under that stage's name, and remembers
 /// whether `observer` wanted to stop. With `parts` > 0, the fraction is done / parts.
-template <Observer O>
 struct StageProgress {
-  O& observer;
+  const std::function<bool(const Progress&)>& observer;
   std::string_view stage;
   std::size_t parts = 0;
   std::size_t done = 0;
@@ -134,7 +133,7 @@ struct StageProgress {
   bool operator()(Progress now) {
     now.stage = stage;
     if (parts > 0) now.fraction = static_cast<double>(done) / static_cast<double>(parts);
-    stopped = stopped || !notify(observer, now);
+    stopped = stopped || !observer(now);
     return !stopped;
   }
 };

@@ -6,6 +6,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -118,20 +120,31 @@ OneVsOne(Other) -> OneVsOne<Other, void>;
 
 namespace detail {
 
-/// Fits the machines of all pairs, one after the other, with this boundary; adds their means, in
-/// units of `output_unit`, and their reports. If a clock or an accuracy ends the sampler's draws,
-/// the first pair determines their number for all. Returns, in the name of a pair's classes, why it
-/// has no classifier without training error; empty if all have one. \throws as `train`.
-template <class Kernel, class Sampler, InputSet I>
-[[nodiscard]] std::string fit_each_pair(const Kernel& kernel, const Sampler& sampler,
-                                        const FitSettings& settings, const I& inputs,
-                                        std::span<const int> labels,
-                                        const std::vector<int>& classes, const RunControl& control,
-                                        std::string_view function, std::vector<DrawMean>& means,
-                                        SamplerReport& report) {
+/// Kernel values on some of the points of a training set, and what is known of these points.
+template <class T>
+struct PartValues {
+  MemoryQuestion question;
+  std::vector<std::vector<PointIndex>> equal;  ///< Groups of equal inputs.
+  std::function<std::unique_ptr<Gram<T>>(Strategy)> gram;
+};
+
+/// Fits the machines of all pairs, one after the other; returns their means, in units of
+/// `output_unit`, and adds their reports. A boundary that was `chosen` is softened until every pair
+/// has a classifier. If a clock or an accuracy ends the sampler's draws, the first pair determines
+/// their number for all. \throws NotSeparable in the name of a pair's classes; as `train`.
+template <class T, class Sampler>
+[[nodiscard]] std::vector<DrawMean> fit_each_pair(
+    const Sampler& given, FitSettings settings, std::optional<BoundaryChoice>& chosen,
+    const std::function<PartValues<T>(std::span<const PointIndex>)>& values_on,
+    std::span<const int> labels, const std::vector<int>& classes, const RunControl& control,
+    std::string_view function, SamplerReport& report) {
+  const SoftBoundary boundary = settings.soft_boundary;
+  if (!chosen && boundary.is_automatic()) settings.soft_boundary = SoftBoundary::hard();
   const auto points_of = points_of_pairs(classes, labels);
+  std::vector<DrawMean> means;
+  Sampler sampler = given;
   std::string why;
-  for_each_pair(classes.size(), [&](std::size_t number, std::size_t a, std::size_t b) {
+  const auto fit_pair = [&](std::size_t number, std::size_t a, std::size_t b) {
     if (!why.empty()) return;
     const std::string of_pair = join(function, " of the classes ", classes[a], " and ", classes[b],
                                      ", whose points alone are counted");
@@ -140,30 +153,19 @@ template <class Kernel, class Sampler, InputSet I>
     watched.observer = [&](const Progress& now) {
       return control.observer(now.of_part(number, points_of.size()));
     };
-    const auto of_points = [&] {
-      if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
-        return owned_inputs_t<I>(inputs(points, points));
-      } else {
-        return select_inputs(inputs, points);
-      }
-    }();
-    const std::vector<int> labels_of_pair = labels_at(labels, points);
-    const auto draws = [&] {
-      if constexpr (sees_cones<Sampler>) {
-        if (number > 0) return sampler.with_draws(report.draws);
-      }
-      return sampler;
-    }();
-    DrawFit<Sampler> fit(draws, settings, labels_of_pair, {classes[a], classes[b]},
-                         forecast_memory(kernel, draws, settings, of_points, 1, of_pair));
+    const PartValues<T> values = values_on(points);
+
+    Sampler draws = sampler;
+    if constexpr (sees_cones<Sampler>) {
+      if (number > 0) draws = sampler.with_draws(report.draws);
+    }
+    DrawFit<Sampler> fit(draws, settings, labels_at(labels, points), {classes[a], classes[b]},
+                         forecast_memory(values.question, draws, settings, of_pair));
     try {
-      auto gram = make_gram(kernel, of_points, fit.forecast.strategy);
-      why = train(gram, equal_groups<Kernel>(of_points, input_hashes(of_points)), fit, watched,
-                  of_pair);
-      if (!why.empty()) {
-        why = join(of_pair, ": ", why);
-        return;
-      }
+      auto gram = values.gram(fit.forecast.strategy);
+      why = train(gram, values.equal, fit, watched, of_pair);
+      if (!why.empty()) why.insert(0, of_pair + ": ");
+      if (!why.empty()) return;
       const DrawMean& mean = fit.state.means[0];
       means.push_back(
           mean.on_points(points, std::ssize(labels), output_unit(*gram, fit.problems, mean)));
@@ -174,8 +176,20 @@ template <class Kernel, class Sampler, InputSet I>
         number == 0 ? fit.state.report.draws : std::min(report.draws, fit.state.report.draws);
     report.merge(fit.state.report);
     report.draws = fewest;
-  });
-  return why;
+  };
+  for (;;) {
+    if (chosen) {
+      settings.soft_boundary = boundary.with_factor(chosen->relative_lambda);
+      sampler = sampler_at(given, *chosen);
+    }
+    means.clear();
+    report = {.converged = true};
+    why.clear();
+    for_each_pair(classes.size(), fit_pair);
+    if (why.empty()) return means;
+    if (!chosen || chosen->raised >= most_raises) throw NotSeparable(why);
+    raise_boundary(*chosen, Sampler::traits.takes_label_noise && !boundary.has_class_weights());
+  }
 }
 
 /// Fits three classes or more by machines of pairs of classes. `scaling`: of inputs that have been
@@ -186,7 +200,7 @@ template <class Kernel, class Sampler, class Boundary, InputSet I, class O>
     std::span<const int> labels, const std::vector<int>& classes, O& observer,
     const StopToken& stop, std::string_view function, std::optional<Standardisation> scaling) {
   const auto start = std::chrono::steady_clock::now();
-  FitSettings settings = machine.settings();
+  const FitSettings& settings = machine.settings();
   machine.sampler().check_settings();
   check_inputs(inputs, function);
   check_boundary_of_pairs(settings.soft_boundary, function);
@@ -200,27 +214,21 @@ template <class Kernel, class Sampler, class Boundary, InputSet I, class O>
   const RunControl control = run_control(settings, observer, stop);
   std::optional<BoundaryChoice> chosen =
       chosen_boundary(machine, kernel, inputs, classes, labels, control, function, true);
-  if (!chosen && settings.soft_boundary.is_automatic()) {
-    settings.soft_boundary = SoftBoundary::hard();
-  }
-  std::vector<DrawMean> means;
+  const auto values_on = [&](std::span<const PointIndex> points) {
+    const auto part = std::make_shared<const owned_inputs_t<I>>([&]() -> owned_inputs_t<I> {
+      if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
+        return inputs(points, points);
+      } else {
+        return select_inputs(inputs, points);
+      }
+    }());
+    return PartValues<kernel_scalar_t<I>>{
+        question_of(kernel, *part), equal_groups<Kernel>(*part, input_hashes(*part)),
+        [part, &kernel](Strategy strategy) { return make_gram(kernel, *part, strategy); }};
+  };
   SamplerReport report;
-  for (;;) {
-    Sampler sampler = machine.sampler();
-    if (chosen) {
-      settings.soft_boundary =
-          machine.settings().soft_boundary.with_factor(chosen->relative_lambda);
-      sampler = sampler_at(sampler, *chosen);
-    }
-    means.clear();
-    report = {.converged = true};
-    const std::string why = fit_each_pair(kernel, sampler, settings, inputs, labels, classes,
-                                          control, function, means, report);
-    if (why.empty()) break;
-    if (!chosen || chosen->raised >= most_raises) throw NotSeparable(why);
-    raise_boundary(*chosen, Sampler::traits.takes_label_noise &&
-                                !machine.settings().soft_boundary.has_class_weights());
-  }
+  const auto means = fit_each_pair<kernel_scalar_t<I>>(
+      machine.sampler(), settings, chosen, values_on, labels, classes, control, function, report);
   auto parts = parts_of_means(machine.kernel(), inputs, classes, means);
   parts.one_against_one = true;
   parts.bias = bias;
@@ -238,7 +246,7 @@ template <class Kernel, class Sampler, class Boundary, InputSet I, class O>
     if (const auto warning = no_better_out_of_fold(*chosen)) warnings.push_back(*warning);
   }
   report.mistaken_points.clear();  // Not defined for pairs.
-  Notes notes = notes_of_fit(machine.settings(), parts, inputs, std::move(chosen), forecast,
+  Notes notes = notes_of_fit(settings, parts, inputs, std::move(chosen), forecast,
                              std::move(report), std::move(warnings), seconds_since(start));
   return Classifier<Kernel, owned_inputs_t<I>>(std::move(parts), std::move(notes));
 }
@@ -261,5 +269,42 @@ Classifier<Kernel, detail::training_inputs_t<Kernel, I>> OneVsOne<Kernel, Sample
                                  std::move(scaling));
       });
 }
+
+namespace detail {
+
+/// Checks that a machine makes draws in one process, as folds and choices require.
+template <class Machine>
+constexpr void require_draws() {
+  static_assert(Machine::makes_draws,
+                "folds are for machines that sample: expectation propagation chooses by its "
+                "evidence, by itself (SoftBoundary::automatic), and has leave_one_out");
+  if constexpr (Machine::makes_draws) {
+    using Sampler = std::remove_cvref_t<decltype(std::declval<Machine>().sampler())>;
+    static_assert(!Sampler::traits.collective,
+                  "folds and choices are made by one process: give them a machine with a "
+                  "PermutedPerceptron, on every rank alike");
+  }
+}
+
+/// Returns the machine with another kernel and these settings.
+template <class Machine, class Kernel>
+[[nodiscard]] Machine with_settings(const Machine& machine, const Kernel& kernel,
+                                    FitSettings settings) {
+  auto boundary = machine.boundary();
+  if constexpr (std::same_as<decltype(boundary), SoftBoundary>) boundary = settings.soft_boundary;
+  return Machine(
+      BayesPointMachine(kernel, machine.sampler(), std::move(boundary), std::move(settings)));
+}
+
+/// Returns whether the loss (or the share of errors) among `points` points is smaller by its
+/// standard error and one point: without errors, standard errors are almost 0.
+[[nodiscard]] inline bool is_clearly_better(const ChoiceCandidate& one, const ChoiceCandidate& than,
+                                            bool by_error, std::size_t points) {
+  const auto n = static_cast<double>(points);
+  if (!by_error) return one.loss + one.standard_error + 1 / n < than.loss;
+  return one.error + error_of_share(one.error, n) + 1 / n < than.error;
+}
+
+}  // namespace detail
 
 }}  // namespace bpm

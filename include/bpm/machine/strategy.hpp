@@ -81,23 +81,12 @@ struct MemoryQuestion {
                                                         const FitSettings& settings,
                                                         std::string_view function);
 
-/// Returns the forecast for a kernel, a sampler and the inputs.
-template <class Kernel, class Sampler, InputSet I>
-[[nodiscard]] MemoryForecast forecast_memory(const Kernel& kernel, const Sampler& sampler,
-                                             const FitSettings& settings, const I& inputs,
-                                             std::size_t problems, std::string_view function,
-                                             std::size_t choosing_bytes = 0,
-                                             std::size_t pairs = 0) {
-  using Scalar = kernel_scalar_t<I>;
+/// Returns what kernel and inputs, which must outlive it, have to say to a question.
+template <class Kernel, InputSet I>
+[[nodiscard]] MemoryQuestion question_of(const Kernel& kernel, const I& inputs) {
   MemoryQuestion ask{.points = input_count(inputs),
-                     .problems = problems,
-                     .scalar_bytes = sizeof(Scalar),
-                     .choosing_bytes = choosing_bytes,
-                     .precomputed = std::same_as<Kernel, PrecomputedKernel>,
-                     .can_window = Sampler::traits.computes_blocks,
-                     .pairs = pairs,
-                     .need = [&](const RunSize& run) { return sampler.memory_need(run); }};
-  if constexpr (Sampler::traits.computes_blocks) ask.draws = sampler.draws;
+                     .scalar_bytes = sizeof(kernel_scalar_t<I>),
+                     .precomputed = std::same_as<Kernel, PrecomputedKernel>};
   if constexpr (!std::same_as<Kernel, PrecomputedKernel>) {
     ask.pairwise = !by_inner_products<Kernel, I> && !by_distances<Kernel, I>;
     ask.by_pairs = by_pairs<Kernel, I>;
@@ -112,6 +101,17 @@ template <class Kernel, class Sampler, InputSet I>
       }
     }
   }
+  return ask;
+}
+
+/// Returns the forecast for a sampler.
+template <class Sampler>
+[[nodiscard]] MemoryForecast forecast_memory(MemoryQuestion ask, const Sampler& sampler,
+                                             const FitSettings& settings,
+                                             std::string_view function) {
+  ask.can_window = Sampler::traits.computes_blocks;
+  if constexpr (Sampler::traits.computes_blocks) ask.draws = sampler.draws;
+  ask.need = [&](const RunSize& run) { return sampler.memory_need(run); };
   return forecast_memory(ask, settings, function);
 }
 

@@ -88,16 +88,17 @@ template <class Kernel, class Sampler, class Boundary, InputSet I>
     std::size_t problems, std::string_view function, std::size_t pairs = 0) {
   const auto& demand = Fitting<Sampler>::demand(machine.sampler());
   const FitSettings& settings = machine.settings();
-  std::size_t choosing_bytes = 0;
+  MemoryQuestion ask = question_of(machine.kernel(), inputs);
+  ask.problems = problems;
+  ask.pairs = pairs;
   if constexpr (BoundarySearch<Boundary>::searches) {
     if (chooses_boundary(demand, settings) && !settings.boundary_choice) {
-      choosing_bytes =
+      ask.choosing_bytes =
           BoundarySearch<Boundary>::template bytes<std::remove_cvref_t<decltype(demand)>>(
-              machine.boundary(), static_cast<std::size_t>(input_count(inputs)), problems);
+              machine.boundary(), static_cast<std::size_t>(ask.points), problems);
     }
   }
-  return forecast_memory(machine.kernel(), demand, settings, inputs, problems, function,
-                         choosing_bytes, pairs);
+  return forecast_memory(ask, demand, settings, function);
 }
 
 /// Storage of trainings in files: storage/training_file.hpp.

@@ -80,101 +80,14 @@ namespace detail {
   return values;
 }
 
-/// Returns the slope of a candidate's machines; 0 without a consistent classifier.
-template <class Scalar, class Sampler>
-[[nodiscard]] double slope_of(const CandidateSearch<Sampler>& search,
-                              const DenseGram<Scalar>& values, ChoiceCandidate candidate) {
-  try_boundaries(search, values, {&candidate, 1});
-  return candidate.consistent ? candidate.slope : 0;
-}
-
-/// Returns the exponent g with which the best slope of probabilities grows with the number of
-/// training points, s ~ m^g, from two slopes: that of `whole`, fitted on all points of `values`,
-/// and that of half of them. g is from 0 to 0.6: noisy classes may suggest more, but such growth
-/// does not last. 0 if half of the points give no slope.
-template <class Scalar, class Sampler>
-[[nodiscard]] double slope_growth(const CandidateSearch<Sampler>& search,
-                                  const DenseGram<Scalar>& values, const ChoiceCandidate& whole) {
-  const std::size_t points = search.part.labels.size();
-  const ChoicePart half(search.part.labels, points / 2, search.settings.seed);
-  const double more = static_cast<double>(points) / static_cast<double>(half.labels.size());
-  const bool alone = half.choice.points < half.labels.size();
-  if (!(whole.slope > 0) || more < 1.2 || alone) return 0;
-  const auto on_half = search.on(half, search.folds.folds.count);
-  const double slope = slope_of(on_half, part_of(values, half.points), whole);
-  return slope > 0 ? std::clamp(std::log(whole.slope / slope) / std::log(more), 0.0, 0.6) : 0;
-}
-
-/// Returns `BoundaryChoice::draw_chance`, from the slope of `mean` and that of single draws. Up to
-/// 0.9; 0 for samplers that see a cone, whose centre is no such mean.
-template <class Scalar, class Sampler>
-[[nodiscard]] double draw_chance(const CandidateSearch<Sampler>& search,
-                                 const DenseGram<Scalar>& values, const ChoiceCandidate& mean) {
-  if (sees_cones<Sampler> || search.draws <= 1 || !(mean.slope > 0)) return 0;
-  CandidateSearch<Sampler> single = search;
-  single.draws = 1;
-  const double ratio = slope_of(single, values, mean) / mean.slope;
-  const double shared = 1 - 1 / static_cast<double>(search.draws);
-  return ratio > 0 ? std::clamp((1 - ratio * ratio) / shared, 0.0, 0.9) : 0;
-}
-
-/// Returns the choice that a fit adopts from the candidate chosen on a part of the points.
-template <class Scalar, class Sampler>
-[[nodiscard]] BoundaryChoice boundary_of(const CandidateSearch<Sampler>& search,
-                                         const DenseGram<Scalar>& values,
-                                         const ChoiceCandidate& chosen) {
-  const OutOfFold& folds = search.folds;
-  BoundaryChoice choice = search.part.choice;
-  choice.relative_lambda = chosen.relative_lambda;
-  choice.label_noise = chosen.label_noise;
-  choice.slope = chosen.slope;
-  choice.offsets = chosen.offsets;
-  choice.growth = slope_growth(search, values, chosen);
-  choice.draw_chance = draw_chance(search, values, chosen);
-  choice.fold_rows =
-      static_cast<double>(search.part.points.size()) -
-      static_cast<double>(folds.points.size()) / static_cast<double>(folds.folds.count);
-  choice.fold_draws = search.draws;
-  return choice;
-}
-
 /// Chooses lambda / k(x, x), or label noise for samplers that take it, by the smallest out-of-fold
-/// log loss on a part of the points, as `choose` does for one kernel. `values`: kernel values on
-/// the part; none if it has too few points to judge by. `pairs`: of pairs of classes, three or
-/// more. \throws Stopped; as `checked_values`.
-template <class T, class Sampler>
-[[nodiscard]] BoundaryChoice choose_boundary(const AutomaticBoundary& boundary,
-                                             const ChoicePart& part, const DenseGram<T>& values,
-                                             const Sampler& sampler, const FitSettings& settings,
-                                             const std::vector<int>& classes, bool pairs,
-                                             const RunControl& control, std::string_view function) {
-  const bool by_noise = chooses_label_noise<Sampler>(settings);
-  std::vector<ChoiceCandidate> candidates;
-  add_candidates(candidates, {.one_against_one = pairs},
-                 checked_values(boundary, by_noise, function), by_noise);
-  BoundaryChoice choice = part.choice;
-  if (values.size() > 0) {  // Else too few points to judge by.
-    const auto observer = [&](const Progress& now) { return control.go_on(now); };
-    StageProgress<decltype(observer)> stage{observer, "choosing the soft boundary"};
-    const RunControl watched{std::ref(stage), control.stop, control.threads};
-    const CandidateSearch<Sampler> search{
-        sampler,  boundary.draws,
-        settings, watched,
-        part,     part.folds(classes, std::min(boundary.folds, part.choice.points), settings.seed)};
-    BestOfFirstFold best_of_first_fold;
-    try_boundaries(search, values, candidates, &best_of_first_fold);
-    if (const auto best = best_candidate(candidates)) {
-      choice = boundary_of(search, values, candidates[*best]);
-    } else {
-      choice.relative_lambda = candidates.back().relative_lambda;
-      choice.label_noise = candidates.back().label_noise;
-    }
-    ensure<Stopped>(!stage.stopped && !control.stop.stop_requested(), function,
-                    ": stopped while choosing the soft boundary");
-  }
-  choice.candidates = std::move(candidates);
-  return choice;
-}
+/// log loss on a part of the points, as `choose` does for one kernel. `fits`: on the part; empty if
+/// it has too few points to judge by. `of_means`: see `CandidateSearch`. `pairs`: of pairs of
+/// classes, three or more. \throws Stopped; as `checked_values`.
+[[nodiscard]] BPM_INLINE BoundaryChoice choose_boundary(
+    const AutomaticBoundary& boundary, const ChoicePart& part, const FoldFits& fits, bool by_noise,
+    bool of_means, const FitSettings& settings, const std::vector<int>& classes, bool pairs,
+    const RunControl& control, std::string_view function);
 
 /// Returns the factor of offsets found on so many outputs of one or two draws: with fewer outputs,
 /// more of an offset is chance. 1 with class weights, whose deliberate shift of the boundary the
@@ -230,17 +143,108 @@ struct BoundarySearch<AutomaticBoundary> {
                                              const std::vector<int>& classes,
                                              std::span<const int> labels, const RunControl& control,
                                              std::string_view function, bool pairs) {
-    using T = kernel_scalar_t<I>;
     const ChoicePart part(labels, points<Sampler>(boundary), settings.seed);
-    const DenseGram<T> values =
-        part.choice.points < 2 ? DenseGram<T>(Buffer<T>(0), 0)
-                               : kernel_values_of(kernel, inputs, part.points, control.threads);
-    return choose_boundary(boundary, part, values, sampler, settings, classes, pairs, control,
-                           function);
+    FoldFits fits;  // Without points enough to leave out, none.
+    if (part.choice.points >= 2)
+      fits = fold_fits(kernel_values_of(kernel, inputs, part.points, control.threads), sampler);
+    return choose_boundary(boundary, part, fits, chooses_label_noise<Sampler>(settings),
+                           !sees_cones<Sampler>, settings, classes, pairs, control, function);
   }
 };
 
 #if BPM_BODIES
+
+/// Returns the slope of a candidate's machines; 0 without a consistent classifier.
+[[nodiscard]] inline double slope_of(const CandidateSearch& search, const FoldFits& fits,
+                                     ChoiceCandidate candidate) {
+  try_boundaries(search, fits, {&candidate, 1});
+  return candidate.consistent ? candidate.slope : 0;
+}
+
+/// Returns the exponent g with which the best slope of probabilities grows with the number of
+/// training points, s ~ m^g, from two slopes: that of `whole`, fitted on all points of the part,
+/// and that of half of them. g is from 0 to 0.6: noisy classes may suggest more, but such growth
+/// does not last. 0 if half of the points give no slope.
+[[nodiscard]] inline double slope_growth(const CandidateSearch& search, const FoldFits& fits,
+                                         const ChoiceCandidate& whole) {
+  const std::size_t points = search.part.labels.size();
+  const ChoicePart half(search.part.labels, points / 2, search.settings.seed);
+  const double more = static_cast<double>(points) / static_cast<double>(half.labels.size());
+  const bool alone = half.choice.points < half.labels.size();
+  if (!(whole.slope > 0) || more < 1.2 || alone) return 0;
+
+  const FoldFits fits_on_half = [&](Fold fold) {
+    for (PointIndex& i : fold.train) i = half.points[std::size_t(i)];
+    for (PointIndex& i : fold.left_out) i = half.points[std::size_t(i)];
+    return fits(fold);
+  };
+  const double slope = slope_of(search.on(half, search.folds.folds.count), fits_on_half, whole);
+  return slope > 0 ? std::clamp(std::log(whole.slope / slope) / std::log(more), 0.0, 0.6) : 0;
+}
+
+/// Returns `BoundaryChoice::draw_chance`, from the slope of `mean` and that of single draws. Up to
+/// 0.9; 0 for samplers that see a cone, whose centre is no such mean.
+[[nodiscard]] inline double draw_chance(const CandidateSearch& search, const FoldFits& fits,
+                                        const ChoiceCandidate& mean) {
+  if (!search.of_means || search.draws <= 1 || !(mean.slope > 0)) return 0;
+  CandidateSearch single = search;
+  single.draws = 1;
+  const double ratio = slope_of(single, fits, mean) / mean.slope;
+  const double shared = 1 - 1 / static_cast<double>(search.draws);
+  return ratio > 0 ? std::clamp((1 - ratio * ratio) / shared, 0.0, 0.9) : 0;
+}
+
+/// Returns the choice that a fit adopts from the candidate chosen on a part of the points.
+[[nodiscard]] inline BoundaryChoice boundary_of(const CandidateSearch& search, const FoldFits& fits,
+                                                const ChoiceCandidate& chosen) {
+  const OutOfFold& folds = search.folds;
+  BoundaryChoice choice = search.part.choice;
+  choice.relative_lambda = chosen.relative_lambda;
+  choice.label_noise = chosen.label_noise;
+  choice.slope = chosen.slope;
+  choice.offsets = chosen.offsets;
+  choice.growth = slope_growth(search, fits, chosen);
+  choice.draw_chance = draw_chance(search, fits, chosen);
+  choice.fold_rows =
+      static_cast<double>(search.part.points.size()) -
+      static_cast<double>(folds.points.size()) / static_cast<double>(folds.folds.count);
+  choice.fold_draws = search.draws;
+  return choice;
+}
+
+BPM_INLINE BoundaryChoice choose_boundary(const AutomaticBoundary& boundary, const ChoicePart& part,
+                                          const FoldFits& fits, bool by_noise, bool of_means,
+                                          const FitSettings& settings,
+                                          const std::vector<int>& classes, bool pairs,
+                                          const RunControl& control, std::string_view function) {
+  std::vector<ChoiceCandidate> candidates;
+  add_candidates(candidates, {.one_against_one = pairs},
+                 checked_values(boundary, by_noise, function), by_noise);
+  BoundaryChoice choice = part.choice;
+  if (fits) {  // Else too few points to judge by.
+    StageProgress stage{control.observer, "choosing the soft boundary"};
+    const RunControl watched{std::ref(stage), control.stop, control.threads};
+    const CandidateSearch search{
+        boundary.draws,
+        of_means,
+        settings,
+        watched,
+        part,
+        part.folds(classes, std::min(boundary.folds, part.choice.points), settings.seed)};
+    BestOfFirstFold best_of_first_fold;
+    try_boundaries(search, fits, candidates, &best_of_first_fold);
+    if (const auto best = best_candidate(candidates)) {
+      choice = boundary_of(search, fits, candidates[*best]);
+    } else {
+      choice.relative_lambda = candidates.back().relative_lambda;
+      choice.label_noise = candidates.back().label_noise;
+    }
+    ensure<Stopped>(!stage.stopped && !control.stop.stop_requested(), function,
+                    ": stopped while choosing the soft boundary");
+  }
+  choice.candidates = std::move(candidates);
+  return choice;
+}
 
 BPM_INLINE FitProbabilities::FitProbabilities(const BoundaryChoice& choice,
                                               const SoftBoundary& given,
@@ -305,13 +309,7 @@ BPM_INLINE OutOfFold outputs_held_out(std::span<const DrawMean> means, std::span
 #define BPM_DETAIL_OF_SAMPLER(WORD, S, T)                                                         \
   WORD SamplerReport run_sampler(const S&, const Gram<T>&, const Subproblems&, const RunControl&, \
                                  TrainingState<S>&);                                              \
-  WORD void try_boundaries(const CandidateSearch<S>&, const DenseGram<T>&,                        \
-                           std::span<ChoiceCandidate>, BestOfFirstFold*);                         \
-  WORD BoundaryChoice boundary_of(const CandidateSearch<S>&, const DenseGram<T>&,                 \
-                                  const ChoiceCandidate&);                                        \
-  WORD BoundaryChoice choose_boundary(                                                            \
-      const AutomaticBoundary&, const ChoicePart&, const DenseGram<T>&, const S&,                 \
-      const FitSettings&, const std::vector<int>&, bool, const RunControl&, std::string_view);    \
+  WORD FoldFits fold_fits(DenseGram<T>, const S&);                                                \
   WORD std::string train(std::unique_ptr<Gram<T>>&, std::span<const std::vector<PointIndex>>,     \
                          DrawFit<S>&, const RunControl&, std::string_view);
 

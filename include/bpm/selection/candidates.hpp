@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -78,11 +80,18 @@ inline void add_candidates(std::vector<ChoiceCandidate>& candidates, ChoiceCandi
   }
 }
 
+struct CandidateSearch;
+
+/// Returns, of one sampler on one source of kernel values, fits of candidates to the points of a
+/// fold that train: their outputs at those left out, as `outputs_of_left_out`. It is all that a
+/// search sees of kernel, inputs and sampler.
+using FoldFits = std::function<std::function<std::optional<Eigen::MatrixXd>(
+    const CandidateSearch&, const ChoiceCandidate&)>(const Fold&)>;
+
 /// A search that tries candidates out of fold, on a part of the points.
-template <class Sampler>
 struct CandidateSearch {
-  const Sampler& sampler;       ///< Sampler of the fit.
   std::uint64_t draws;          ///< Draws of each fold's machine.
+  bool of_means;                ///< Whether machines are means of their draws.
   const FitSettings& settings;  ///< Settings of the fit.
   const RunControl& control;
   const ChoicePart& part;
@@ -90,10 +99,26 @@ struct CandidateSearch {
 
   /// Returns the same search on another part, by so many folds.
   [[nodiscard]] CandidateSearch on(const ChoicePart& other, std::size_t count) const {
-    return {sampler, draws, settings,
-            control, other, other.folds(folds.classes, count, settings.seed)};
+    return {draws,   of_means, settings,
+            control, other,    other.folds(folds.classes, count, settings.seed)};
   }
 };
+
+/// Returns the fits of this sampler, which must outlive them, to folds of the points of `values`.
+template <class Scalar, class Sampler>
+[[nodiscard]] FoldFits fold_fits(DenseGram<Scalar> values, const Sampler& sampler) {
+  return [all = std::make_shared<const DenseGram<Scalar>>(std::move(values)),
+          &sampler](const Fold& fold) -> FoldFits::result_type {
+    return [of_fold = std::make_shared<const FoldValues<Scalar>>(*all, fold), labels = fold.labels,
+            &sampler](const CandidateSearch& search, const ChoiceCandidate& one) {
+      return outputs_of_left_out(
+          *of_fold, labels, search.folds.classes,
+          with_noise_of(search_sampler(sampler, search.draws), one.label_noise),
+          search.settings.soft_boundary.with_factor(one.relative_lambda), search.settings.seed,
+          search.control, one.one_against_one);
+    };
+  };
+}
 
 /// A candidate and the outputs of its machines at points left out.
 struct Trial {
@@ -104,8 +129,7 @@ struct Trial {
 /// Sets the results of candidates tried on the same points. Returns each candidate's losses at
 /// these points or, with `by_error`, the errors, 0 or 1, of the labels that a fit would predict,
 /// which offsets move unless there are class weights.
-BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials,
-                                                  const SoftBoundary& boundary,
+BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial>, const SoftBoundary&,
                                                   bool by_error = false);
 
 /// Returns whether losses `one` are smaller by `errors` standard errors of the mean difference.
@@ -145,88 +169,12 @@ struct BestOfFirstFold {
   return empty_out_of_fold(labels, all.classes, std::move(folds));
 }
 
-/// Returns the outputs of a candidate's machines, as `outputs_of_left_out`.
-template <class Scalar, class Sampler>
-[[nodiscard]] std::optional<Eigen::MatrixXd> outputs_of(const CandidateSearch<Sampler>& search,
-                                                        const FoldValues<Scalar>& values,
-                                                        const Fold& fold,
-                                                        const ChoiceCandidate& one) {
-  return outputs_of_left_out(
-      values, fold.labels, search.folds.classes,
-      with_noise_of(search_sampler(search.sampler, search.draws), one.label_noise),
-      search.settings.soft_boundary.with_factor(one.relative_lambda), search.settings.seed,
-      search.control, one.one_against_one);
-}
-
 /// Computes the out-of-fold scores of all soft boundaries for one kernel, fold by fold, in each
 /// from soft to hard: boundaries from the first inconsistent one on are not tried again, since
 /// harder ones demand more. With `best`, candidates far behind it on a large first fold are tried
 /// on that fold alone: see `ChoiceCandidate::first_fold_alone`.
-template <class Scalar, class Sampler>
-void try_boundaries(const CandidateSearch<Sampler>& search, const DenseGram<Scalar>& values,
-                    std::span<ChoiceCandidate> candidates, BestOfFirstFold* best = nullptr) {
-  const OutOfFold& folds = search.folds;
-  const std::vector<int>& labels = search.part.labels;
-  const SoftBoundary& boundary = search.settings.soft_boundary;
-  const OutOfFold first = first_fold(folds, labels);
-  std::vector<Trial> trials;  // From soft to hard.
-  for (std::size_t l = candidates.size(); l-- > 0;) trials.push_back({&candidates[l], folds});
-  BestOfFirstFold ahead;
-  if (best != nullptr) ahead = *best;
-  const ChoiceCandidate* own = nullptr;  // The leader, if among these candidates.
-  std::vector<ChoiceCandidate*> behind;
-  constexpr std::size_t least_points_to_race = 200;
-  for (std::size_t k = 0; k < folds.folds.count && !trials.empty(); ++k) {
-    const Fold fold(folds.folds, k, labels);
-    const FoldValues<Scalar> of_points(values, fold);
-    std::vector<Trial> of_fold;
-    for (Trial& one : trials) {
-      auto outputs = outputs_of(search, of_points, fold, *one.candidate);
-      if (!outputs) break;
-      put_outputs(one.outputs, fold.left_out, *outputs);
-      of_fold.push_back({one.candidate, first});
-      of_fold.back().outputs.decision_values = *std::move(outputs);
-    }
-    for (; trials.size() > of_fold.size(); trials.pop_back()) {
-      trials.back().candidate->consistent = false;
-    }
-    if (k > 0 || best == nullptr || first.points.size() < least_points_to_race || trials.empty()) {
-      continue;
-    }
-    const auto losses = judge(of_fold, boundary);
-    for (std::size_t i = 0; i < trials.size(); ++i) {
-      const ChoiceCandidate& one = *trials[i].candidate;
-      if (one.loss >= ahead.loss) continue;
-      ahead = {losses[i], one.loss, one.error};
-      own = &one;
-    }
-    std::vector<Trial> near;
-    for (std::size_t i = 0; i < trials.size(); ++i) {
-      if (ahead.is_far_ahead_of(*trials[i].candidate, losses[i])) {
-        behind.push_back(trials[i].candidate);
-      } else {
-        near.push_back(std::move(trials[i]));
-      }
-    }
-    trials = std::move(near);
-  }
-  if (own != nullptr && !own->consistent) {  // Inconsistent on another fold: it leads none.
-    try_boundaries(search, values, candidates);
-    return;
-  }
-  if (!trials.empty()) judge(trials, boundary);
-  if (best == nullptr) return;
-  if (own != nullptr) {
-    ahead.loss_of_all = own->loss;
-    ahead.error_of_all = own->error;
-  }
-  for (ChoiceCandidate* one : behind) {
-    one->loss += ahead.loss_of_all - ahead.loss;
-    one->error += ahead.error_of_all - ahead.error;
-    one->first_fold_alone = true;
-  }
-  *best = std::move(ahead);
-}
+BPM_INLINE void try_boundaries(const CandidateSearch&, const FoldFits&, std::span<ChoiceCandidate>,
+                               BestOfFirstFold* best = nullptr);
 
 /// Returns the winner, of least loss. Ties, within 0.1 of its standard error, or equal shares of
 /// errors, go to the larger lambda or label noise, then to the later kernel. Excludes candidates
@@ -301,6 +249,70 @@ BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial> trials,
     }
   }
   return losses;
+}
+
+BPM_INLINE void try_boundaries(const CandidateSearch& search, const FoldFits& fits,
+                               std::span<ChoiceCandidate> candidates, BestOfFirstFold* best) {
+  const OutOfFold& folds = search.folds;
+  const SoftBoundary& boundary = search.settings.soft_boundary;
+  const OutOfFold first = first_fold(folds, search.part.labels);
+  std::vector<Trial> trials;  // From soft to hard.
+  for (std::size_t l = candidates.size(); l-- > 0;) trials.push_back({&candidates[l], folds});
+  BestOfFirstFold ahead;
+  if (best != nullptr) ahead = *best;
+  const ChoiceCandidate* own = nullptr;  // The leader, if among these candidates.
+  std::vector<ChoiceCandidate*> behind;
+
+  for (std::size_t k = 0; k < folds.folds.count && !trials.empty(); ++k) {
+    const Fold fold(folds.folds, k, search.part.labels);
+    const auto fit = fits(fold);
+    std::vector<Trial> of_fold;
+    for (Trial& one : trials) {
+      auto outputs = fit(search, *one.candidate);
+      if (!outputs) break;
+      put_outputs(one.outputs, fold.left_out, *outputs);
+      of_fold.push_back({one.candidate, first});
+      of_fold.back().outputs.decision_values = *std::move(outputs);
+    }
+    for (; trials.size() > of_fold.size(); trials.pop_back()) {
+      trials.back().candidate->consistent = false;
+    }
+    if (k > 0 || best == nullptr || first.points.size() < 200 || trials.empty()) {
+      continue;
+    }
+    const auto losses = judge(of_fold, boundary);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      const ChoiceCandidate& one = *trials[i].candidate;
+      if (one.loss >= ahead.loss) continue;
+      ahead = {losses[i], one.loss, one.error};
+      own = &one;
+    }
+    std::vector<Trial> near;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      if (ahead.is_far_ahead_of(*trials[i].candidate, losses[i])) {
+        behind.push_back(trials[i].candidate);
+      } else {
+        near.push_back(std::move(trials[i]));
+      }
+    }
+    trials = std::move(near);
+  }
+  if (own != nullptr && !own->consistent) {  // Inconsistent on another fold: it leads none.
+    try_boundaries(search, fits, candidates, nullptr);
+    return;
+  }
+  if (!trials.empty()) judge(trials, boundary);
+  if (best == nullptr) return;
+  if (own != nullptr) {
+    ahead.loss_of_all = own->loss;
+    ahead.error_of_all = own->error;
+  }
+  for (ChoiceCandidate* one : behind) {
+    one->loss += ahead.loss_of_all - ahead.loss;
+    one->error += ahead.error_of_all - ahead.error;
+    one->first_fold_alone = true;
+  }
+  *best = std::move(ahead);
 }
 
 #endif

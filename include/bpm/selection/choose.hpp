@@ -88,70 +88,83 @@ struct Choice {
 
 namespace detail {
 
-/// Checks that a machine makes draws in one process, as folds and choices require.
-template <class Machine>
-constexpr void require_draws() {
-  static_assert(Machine::makes_draws,
-                "folds are for machines that sample: expectation propagation chooses by its "
-                "evidence, by itself (SoftBoundary::automatic), and has leave_one_out");
-  if constexpr (Machine::makes_draws) {
-    using Sampler = std::remove_cvref_t<decltype(std::declval<Machine>().sampler())>;
-    static_assert(!Sampler::traits.collective,
-                  "folds and choices are made by one process: give them a machine with a "
-                  "PermutedPerceptron, on every rank alike");
-  }
+/// What `choose` sees of machine and inputs.
+struct ChoiceTask {
+  const FitSettings& settings;
+  std::span<const int> labels;
+  const std::vector<int>& classes;
+  /// Whether fits choose their boundary, it is label noise, machines are means of draws, of pairs.
+  bool chooses, by_noise, of_means, of_pairs;
+  /// Returns the fits to folds of these points, with a kernel by its number and the settings' bias.
+  std::function<FoldFits(std::size_t, const FitSettings&, std::span<const PointIndex>)> fits_of;
+};
+
+/// Chooses as `choose`; kernels are numbers. Returns settings in the place of the machine.
+[[nodiscard]] BPM_INLINE Choice<FitSettings> choose_among(const ChoiceTask&,
+                                                          const ChoiceGrid<std::size_t>&,
+                                                          const RunControl&);
+
+/// Chooses as `choose`, on inputs that have been standardised if the machine does that.
+template <class Machine, class Kernel, class I, class O>
+[[nodiscard]] Choice<Machine> choose_on(const Machine& machine, const ChoiceGrid<Kernel>& grid,
+                                        const I& inputs, std::span<const int> labels, O& observer,
+                                        const StopToken& stop) {
+  require_draws<Machine>();
+  using Sampler = std::remove_cvref_t<decltype(machine.sampler())>;
+  const FitSettings& settings = machine.settings();
+  const std::vector<int> classes =
+      check_labels(input_count(inputs), labels, "choose", Machine::any_number_of_classes);
+  check_inputs(inputs, "choose");
+  const RunControl control = run_control(settings, observer, stop);
+  const bool chooses = chooses_boundary(machine.sampler(), settings);
+  auto [chosen, candidates, best, score, alone, boundary, moved_by] = choose_among(
+      {settings, labels, classes, chooses, chooses && chooses_label_noise<Sampler>(settings),
+       !sees_cones<Sampler>, Machine::one_against_one && classes.size() > 2,
+       [&](std::size_t k, const FitSettings& with, std::span<const PointIndex> points) {
+         const auto kernel =
+             with_bias(grid.kernels[k], absolute_bias(grid.kernels[k], with, inputs, "choose"));
+         return fold_fits(kernel_values_of(kernel, inputs, points, control.threads),
+                          machine.sampler());
+       }},
+      {std::vector<std::size_t>(grid.kernels.size()), grid.narrower, grid.wider, grid.boundary,
+       grid.biases, grid.one_against_one, grid.by_error, grid.more_points},
+      control);
+  Machine made = with_settings(machine, grid.kernels[candidates[best].kernel], std::move(chosen));
+  return {std::move(made), std::move(candidates), best,    score,
+          alone,           std::move(boundary),   moved_by};
 }
 
-/// Returns the machine with another kernel and these settings.
-template <class Machine, class Kernel>
-[[nodiscard]] Machine with_settings(const Machine& machine, const Kernel& kernel,
-                                    FitSettings settings) {
-  auto boundary = machine.boundary();
-  if constexpr (std::same_as<decltype(boundary), SoftBoundary>) boundary = settings.soft_boundary;
-  return Machine(
-      BayesPointMachine(kernel, machine.sampler(), std::move(boundary), std::move(settings)));
-}
+#if BPM_BODIES
 
 /// Returns how soft a candidate's boundary is: its lambda, or its label noise.
 [[nodiscard]] inline double softness_of(const ChoiceCandidate& one) {
   return one.relative_lambda + one.label_noise;
 }
 
-/// Returns whether the loss (or the share of errors) among `points` points is smaller by its
-/// standard error and one point: without errors, standard errors are almost 0.
-[[nodiscard]] inline bool is_clearly_better(const ChoiceCandidate& one, const ChoiceCandidate& than,
-                                            bool by_error, std::size_t points) {
-  const auto n = static_cast<double>(points);
-  if (!by_error) return one.loss + one.standard_error + 1 / n < than.loss;
-  return one.error + error_of_share(one.error, n) + 1 / n < than.error;
-}
-
 /// Judges the winner of a small part again on a larger one, of which the first fold of `search` is
 /// left out. Walks through the grid, to the next softer or harder boundary or the next kernel, as
 /// long as a neighbour is better; returns the end if it is better than the beginning, which more
 /// points judged, by two standard errors of the mean difference. Cost: a fit of few draws each, and
-/// the values of each kernel, values_of(candidate), on the larger part.
-template <class Scalar, class Sampler>
-[[nodiscard]] std::size_t refine_on_larger_part(
-    const CandidateSearch<Sampler>& search, std::span<const ChoiceCandidate> candidates,
-    std::size_t best, bool by_error,
-    const std::function<DenseGram<Scalar>(const ChoiceCandidate&)>& values_of) {
+/// the values of each kernel, of fits_of(candidate), on the larger part.
+[[nodiscard]] inline std::size_t refine_on_larger_part(
+    const CandidateSearch& search, std::span<const ChoiceCandidate> candidates, std::size_t best,
+    bool by_error, const std::function<FoldFits(const ChoiceCandidate&)>& fits_of) {
   const Fold fold(search.folds.folds, 0, search.part.labels);
   const OutOfFold left_out = first_fold(search.folds, search.part.labels);
   // Losses or errors of points left out, by candidate; empty without a consistent classifier.
   std::vector<std::optional<std::vector<double>>> losses(candidates.size());
-  std::optional<FoldValues<Scalar>> values;
-  std::size_t kernel = 0;  // Kernel of `values`; all have the same bias.
+  FoldFits::result_type fit;
+  std::size_t kernel = 0;  // Kernel of `fit`; all have the same bias.
   const auto losses_of = [&](std::size_t i) -> const std::vector<double>& {
     if (losses[i]) return *losses[i];
     ChoiceCandidate one = candidates[i];
-    if (!values || kernel != one.kernel) {
-      values.reset();
-      values.emplace(values_of(one), fold);
+    if (!fit || kernel != one.kernel) {
+      fit = nullptr;
+      fit = fits_of(one)(fold);
       kernel = one.kernel;
     }
     losses[i].emplace();
-    if (auto outputs = outputs_of(search, *values, fold, one)) {
+    if (auto outputs = fit(search, one)) {
       Trial trial{&one, left_out};
       trial.outputs.decision_values = *std::move(outputs);
       losses[i] = judge({&trial, 1}, search.settings.soft_boundary, by_error).front();
@@ -190,51 +203,39 @@ template <class Scalar, class Sampler>
   return is_better(best, first, 2) ? best : first;
 }
 
-/// Chooses as `choose`, on inputs that have been standardised if the machine does that.
-template <class Machine, class Kernel, class I, class O>
-[[nodiscard]] Choice<Machine> choose_on(const Machine& machine, const ChoiceGrid<Kernel>& grid,
-                                        const I& inputs, std::span<const int> labels, O& observer,
-                                        const StopToken& stop) {
-  require_draws<Machine>();
-  using Sampler = std::remove_cvref_t<decltype(machine.sampler())>;
+BPM_INLINE Choice<FitSettings> choose_among(const ChoiceTask& task,
+                                            const ChoiceGrid<std::size_t>& grid,
+                                            const RunControl& given) {
   const char* const f = "choose";
-  const FitSettings& settings = machine.settings();
+  const FitSettings& settings = task.settings;
   check(grid.narrower < grid.kernels.size() && grid.wider < grid.kernels.size() - grid.narrower, f,
         "grid", "has no kernel that is tried in any case");
   std::size_t narrowest = grid.narrower, widest = grid.kernels.size() - 1 - grid.wider;
-  const bool chooses = chooses_boundary(machine.sampler(), settings);
-  const bool by_noise = chooses && chooses_label_noise<Sampler>(settings);
-  const std::vector<double>& boundaries = checked_values(grid.boundary, by_noise, f);
-  const std::ptrdiff_t n = input_count(inputs);
-  const std::vector<int> classes = check_labels(n, labels, f, Machine::any_number_of_classes);
-  check_inputs(inputs, f);
-  const bool of_pairs = Machine::one_against_one && classes.size() > 2;
-  if (of_pairs) check_boundary_of_pairs(settings.soft_boundary, f);
-  const ChoicePart part(labels, grid.boundary.points, settings.seed);
+  const std::vector<double>& boundaries = checked_values(grid.boundary, task.by_noise, f);
+  if (task.of_pairs) check_boundary_of_pairs(settings.soft_boundary, f);
+  const ChoicePart part(task.labels, grid.boundary.points, settings.seed);
   const double needed = 24.0 * std::pow(static_cast<double>(part.points.size()), 2);
   ensure<BudgetTooSmall>(needed <= static_cast<double>(settings.memory), f, ": memory is ",
                          settings.memory, " bytes, ", part.points.size(), " points need ", needed,
                          "; raise memory or choose on fewer points");
-  StageProgress<O> stage{observer, "choosing", widest + 1 - narrowest};
-  const RunControl control{std::ref(stage), stop, thread_count(settings.threads)};
+  StageProgress stage{given.observer, "choosing", widest + 1 - narrowest};
+  const RunControl control{std::ref(stage), given.stop, given.threads};
   const auto check_not_stopped = [&] {
-    ensure<Stopped>(!stage.stopped && !stop.stop_requested(), f, ": stopped while choosing");
+    ensure<Stopped>(!stage.stopped && !given.stop.stop_requested(), f, ": stopped while choosing");
   };
-  const CandidateSearch<Sampler> search{machine.sampler(),
-                                        grid.boundary.draws,
-                                        settings,
-                                        control,
-                                        part,
-                                        part.folds(classes, grid.boundary.folds, settings.seed)};
+  const CandidateSearch search{grid.boundary.draws,
+                               task.of_means,
+                               settings,
+                               control,
+                               part,
+                               part.folds(task.classes, grid.boundary.folds, settings.seed)};
   const auto settings_of = [&](const ChoiceCandidate& one) {
     FitSettings result = settings;
     if (!grid.biases.empty()) result.bias = one.bias;
     return result;
   };
-  const auto values_of = [&](const ChoiceCandidate& one, const ChoicePart& points) {
-    const Kernel& kernel = grid.kernels[one.kernel];
-    const double added = absolute_bias(kernel, settings_of(one), inputs, f);
-    return kernel_values_of(with_bias(kernel, added), inputs, points.points, control.threads);
+  const auto fits_of = [&](const ChoiceCandidate& one, const ChoicePart& points) {
+    return task.fits_of(one.kernel, settings_of(one), points.points);
   };
   std::vector<ChoiceCandidate> candidates;
   BestOfFirstFold best_of_first_fold;
@@ -243,14 +244,15 @@ template <class Machine, class Kernel, class I, class O>
   const auto try_like = [&](const ChoiceCandidate& one, std::size_t from, std::size_t to) {
     if (from >= to) return;
     const std::size_t first = candidates.size();
-    add_candidates(candidates, one, std::span(boundaries).subspan(from, to - from), by_noise);
-    try_boundaries(search, values_of(one, part), std::span(candidates).subspan(first),
+    add_candidates(candidates, one, std::span(boundaries).subspan(from, to - from), task.by_noise);
+    try_boundaries(search, fits_of(one, part), std::span(candidates).subspan(first),
                    &best_of_first_fold);
     check_not_stopped();
   };
   const auto try_kernel = [&](std::size_t k) {
-    try_like({.kernel = k, .bias = grid.biases.empty() ? 0 : own_bias, .one_against_one = of_pairs},
-             0, boundaries.size());
+    try_like(
+        {.kernel = k, .bias = grid.biases.empty() ? 0 : own_bias, .one_against_one = task.of_pairs},
+        0, boundaries.size());
     return best_candidate(candidates, grid.by_error);
   };
   std::optional<std::size_t> best;
@@ -264,7 +266,7 @@ template <class Machine, class Kernel, class I, class O>
   }
   ensure<NotSeparable>(best.has_value(), f, ": none of ", candidates.size(),
                        " candidates found a classifier without training error; add larger ",
-                       by_noise ? "label noise" : "lambda", "s to the grid");
+                       task.by_noise ? "label noise" : "lambda", "s to the grid");
   const auto near = [&](const ChoiceCandidate& one) {  // Boundaries next to this one.
     const auto found = std::find(boundaries.begin(), boundaries.end(), softness_of(one));
     const auto l = static_cast<std::size_t>(found - boundaries.begin());
@@ -274,22 +276,21 @@ template <class Machine, class Kernel, class I, class O>
   for (const double bias : grid.biases) {
     if (bias == own_bias) continue;
     const auto [from, to] = near(of_kernels);
-    try_like({.kernel = of_kernels.kernel, .bias = bias, .one_against_one = of_pairs}, from, to);
+    try_like({.kernel = of_kernels.kernel, .bias = bias, .one_against_one = task.of_pairs}, from,
+             to);
   }
   best = best_candidate(candidates, grid.by_error);
-  constexpr std::size_t most_classes_by_pairs = 30;
-  if (grid.one_against_one && !of_pairs && settings.soft_boundary.works_on_subsets() &&
-      classes.size() > 2 && classes.size() <= most_classes_by_pairs) {
+  if (grid.one_against_one && !task.of_pairs && settings.soft_boundary.works_on_subsets() &&
+      task.classes.size() > 2 && task.classes.size() <= 30) {
     const ChoiceCandidate ahead = candidates[*best];
     const std::size_t first = candidates.size();
     // Returns the best candidate of pairs, if it is clearly better.
     const auto best_of_pairs = [&]() -> std::optional<std::size_t> {
       const auto found = best_candidate(std::span(candidates).subspan(first), grid.by_error);
-      if (!found || !is_clearly_better(candidates[first + *found], ahead, grid.by_error,
-                                       search.folds.points.size())) {
-        return std::nullopt;
-      }
-      return first + *found;
+      const std::size_t points = search.folds.points.size();
+      if (found && is_clearly_better(candidates[first + *found], ahead, grid.by_error, points))
+        return first + *found;
+      return std::nullopt;
     };
     const auto [from, to] = near(ahead);
     ChoiceCandidate pairs{.kernel = ahead.kernel, .bias = ahead.bias, .one_against_one = true};
@@ -304,15 +305,15 @@ template <class Machine, class Kernel, class I, class O>
   }
   std::size_t moved_by = 0;
   const auto held = static_cast<std::size_t>(std::sqrt(static_cast<double>(settings.memory) / 24));
-  if (const std::size_t more = std::min({held, grid.more_points, static_cast<std::size_t>(n)});
+  if (const std::size_t more = std::min({held, grid.more_points, task.labels.size()});
       2 * more >= 3 * part.points.size()) {
-    const ChoicePart large(labels, more, settings.seed);
+    const ChoicePart large(task.labels, more, settings.seed);
     const auto on_more = search.on(large, 5);
-    const std::size_t at = refine_on_larger_part<kernel_scalar_t<I>>(
-        on_more, candidates, *best, grid.by_error,
-        [&](const ChoiceCandidate& one) { return values_of(one, large); });
+    const std::size_t at =
+        refine_on_larger_part(on_more, candidates, *best, grid.by_error,
+                              [&](const ChoiceCandidate& one) { return fits_of(one, large); });
     ChoiceCandidate& found = candidates[at];  // Behind on few points, it needs its own scores.
-    if (found.first_fold_alone) try_boundaries(search, values_of(found, part), {&found, 1});
+    if (found.first_fold_alone) try_boundaries(search, fits_of(found, part), {&found, 1});
     check_not_stopped();
     if (at != *best && found.consistent) {
       best = at;
@@ -320,7 +321,7 @@ template <class Machine, class Kernel, class I, class O>
     }
   }
   const ChoiceCandidate& winner = candidates[*best];
-  auto boundary = boundary_of(search, values_of(winner, part), winner);
+  auto boundary = boundary_of(search, fits_of(winner, part), winner);
   check_not_stopped();
   for (const ChoiceCandidate& one : candidates) {
     if (one.kernel == winner.kernel && one.bias == winner.bias &&
@@ -335,18 +336,16 @@ template <class Machine, class Kernel, class I, class O>
   FitSettings chosen = settings_of(winner);
   chosen.chosen = true;
   // Of pairs a given boundary is noted too, so that machines of a class against the rest refuse it.
-  if (chooses || winner.one_against_one) chosen.boundary_choice = boundary;
-  if (!chooses) {
+  if (task.chooses || winner.one_against_one) chosen.boundary_choice = boundary;
+  if (!task.chooses) {
     chosen.soft_boundary = settings.soft_boundary.with_factor(boundary.relative_lambda);
   }
-  return {with_settings(machine, grid.kernels[winner.kernel], std::move(chosen)),
-          candidates,
-          *best,
-          winner.loss,
-          part.labels.size() - part.choice.points,
-          std::move(boundary),
-          moved_by};
+  return {
+      std::move(chosen),   candidates, *best, winner.loss, part.labels.size() - part.choice.points,
+      std::move(boundary), moved_by};
 }
+
+#endif
 
 }  // namespace detail
 

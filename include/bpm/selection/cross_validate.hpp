@@ -39,18 +39,20 @@ template <class Scalar>
   return sum / static_cast<double>(points.size());
 }
 
-/// Leaves out the folds of `result` in turn: `ask(fold, observer)` fits to the points that train
-/// and returns the outputs of those left out, or none. Its observer has one type, whatever `O` is:
-/// fits to folds are compiled once. \throws Stopped; NotSeparable for none.
-template <class O, class Ask>
-void leave_out_in_turn(OutOfFold& result, std::span<const int> labels, O& observer,
-                       const StopToken& stop, std::string_view function, Ask&& ask) {
-  StageProgress<O> watched{observer, "folds", result.folds.count};
-  const std::function<bool(const Progress&)> told = std::ref(watched);
+/// Fits to the points of a fold that train, and returns the outputs of those left out, or none.
+using AskFold = std::function<std::optional<Eigen::MatrixXd>(const Fold&, const RunControl&)>;
+
+/// Leaves out the folds of `result` in turn. \throws Stopped; NotSeparable for no outputs.
+inline void leave_out_in_turn(OutOfFold& result, std::span<const int> labels,
+                              const RunControl& control, std::string_view function,
+                              const AskFold& ask) {
+  StageProgress watched{control.observer, "folds", result.folds.count};
+  const RunControl part{std::ref(watched), control.stop, control.threads};
   for (std::size_t& k = watched.done; k < result.folds.count; ++k) {
     const Fold fold(result.folds, k, labels);
-    const std::optional<Eigen::MatrixXd> outputs = ask(fold, told);
-    ensure<Stopped>(!watched.stopped && !stop.stop_requested(), function, ": stopped in fold ", k);
+    const std::optional<Eigen::MatrixXd> outputs = ask(fold, part);
+    ensure<Stopped>(!watched.stopped && !control.stop.stop_requested(), function,
+                    ": stopped in fold ", k);
     ensure<NotSeparable>(outputs.has_value(), function,
                          ": no classifier without training error was found in fold ", k,
                          "; set a soft boundary lambda > 0");
@@ -79,34 +81,35 @@ template <class Machine, class I, class O>
   const double bytes = pairs ? 24 : 16;  // Pairs need values of a pair, too.
   const bool whole = bytes * static_cast<double>(n) * static_cast<double>(n) <=
                      static_cast<double>(settings.memory);
+  const RunControl control = run_control(settings, observer, stop);
   if (whole && !chooses_boundary(machine.sampler(), settings)) {
     const SoftBoundary boundary =
         settings.soft_boundary.is_automatic() ? SoftBoundary::hard() : settings.soft_boundary;
     const double bias = relative_bias<Kernel>(settings, f);
     const auto values =
-        kernel_values_of(machine.kernel(), inputs, first_points(n), thread_count(settings.threads));
-    leave_out_in_turn(result, labels, observer, stop, f, [&](const Fold& fold, auto& told) {
+        kernel_values_of(machine.kernel(), inputs, first_points(n), control.threads);
+    leave_out_in_turn(result, labels, control, f, [&](const Fold& fold, const RunControl& part) {
       const auto added = static_cast<Scalar>(bias * mean_diagonal(values, fold.train));
       return outputs_of_left_out(FoldValues<Scalar>(values, fold, added), fold.labels,
-                                 result.classes, machine.sampler(), boundary, settings.seed,
-                                 run_control(settings, told, stop), pairs);
+                                 result.classes, machine.sampler(), boundary, settings.seed, part,
+                                 pairs);
     });
     return result;
   }
   FitSettings as_given = settings;
   as_given.standardise = false;
   const Machine plain = with_settings(machine, machine.kernel(), std::move(as_given));
-  leave_out_in_turn(result, labels, observer, stop, f, [&](const Fold& fold, auto& told) {
+  leave_out_in_turn(result, labels, control, f, [&](const Fold& fold, const RunControl& part) {
     if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
       const RowMatrix<Scalar>& whole_matrix = inputs;
       const PrecomputedGram<Scalar> checked(whole_matrix);  // Checks the matrix.
       const RowMatrix<Scalar> values = inputs(fold.train, fold.train);
       const RowMatrix<Scalar> others = inputs(fold.left_out, fold.train);
       const Eigen::VectorXd self = inputs.diagonal()(fold.left_out).template cast<double>();
-      return plain.fit(values, fold.labels, told, stop)
+      return plain.fit(values, fold.labels, part.observer, stop)
           .decision_values(PrecomputedRows<Scalar>{others, self});
     } else {
-      return plain.fit(select_inputs(inputs, fold.train), fold.labels, told, stop)
+      return plain.fit(select_inputs(inputs, fold.train), fold.labels, part.observer, stop)
           .decision_values(select_inputs(inputs, fold.left_out));
     }
   });
@@ -123,16 +126,18 @@ template <class Machine, class I, class O, class... Grid>
                 "nested takes inputs: folds of a kernel matrix are cross_validate's");
   OutOfFold result = empty_out_of_fold(labels, check_labels(input_count(inputs), labels, "nested"),
                                        Folds::stratified(labels, folds, machine.settings().seed));
-  leave_out_in_turn(result, labels, observer, stop, "nested", [&](const Fold& fold, auto& told) {
+  const RunControl control = run_control(machine.settings(), observer, stop);
+  const auto ask = [&](const Fold& fold, const RunControl& told) {
     const auto part = select_inputs(inputs, fold.train);
-    const auto choice = choose(machine, grid..., part, fold.labels, told, stop);
-    const auto classifier = choice.fit(part, fold.labels, told, stop);
+    const auto choice = choose(machine, grid..., part, fold.labels, told.observer, stop);
+    const auto classifier = choice.fit(part, fold.labels, told.observer, stop);
     // A fit that raised lambda has another slope.
     const double slope =
         classifier.parts().slope > 0 ? classifier.parts().slope : choice.chosen().slope;
     return Eigen::MatrixXd(slope * classifier.shifted(classifier.decision_values(
                                        select_inputs(inputs, fold.left_out))));
-  });
+  };
+  leave_out_in_turn(result, labels, control, "nested", ask);
   return result;
 }
 

@@ -273,12 +273,11 @@ template <class Kernel, class I>
 [[nodiscard]] DenseGram<kernel_scalar_t<I>> kernel_values_of(const Kernel& kernel, const I& inputs,
                                                              std::span<const PointIndex> points,
                                                              unsigned threads) {
-  using Scalar = kernel_scalar_t<I>;
   if constexpr (std::same_as<Kernel, PrecomputedKernel>) {
     return part_of(*make_gram(kernel, inputs), points);
   } else {
     const auto chosen = select_inputs(inputs, points);
-    return DenseGram<Scalar>(*make_gram(kernel, chosen), threads);
+    return DenseGram<kernel_scalar_t<I>>(*make_gram(kernel, chosen), threads);
   }
 }
 

@@ -155,25 +155,22 @@ class TensorFileWriter {
   /// Returns the whole file as pieces, which copy no array and are valid until the writer changes.
   [[nodiscard]] std::vector<std::span<const std::byte>> pieces() {
     std::vector<const NamedArray*> order;
-    for (const NamedArray& array : arrays_) order.push_back(&array);
-    std::stable_sort(order.begin(), order.end(), [](const NamedArray* a, const NamedArray* b) {
-      return element_bytes(a->second.type) > element_bytes(b->second.type);
-    });
-    // Starts as an object: in version 3.11.2 null that becomes one without memory ends the program.
-    nlohmann::ordered_json header = nlohmann::ordered_json::object();
-    header["__metadata__"] = metadata_;
+    for (const std::size_t bytes : {8, 4, 1}) {
+      for (const NamedArray& one : arrays_) {
+        if (element_bytes(one.second.type) == bytes) order.push_back(&one);
+      }
+    }
+    // By hand, since the order of entries is that of the arrays.
+    std::string text = R"({"__metadata__":)" + Json(metadata_).dump();
     std::size_t end = 0;
     for (const auto* named : order) {
-      const auto& [name, array] = *named;
-      auto entry =
-          nlohmann::ordered_json::object();  // Lists in braces leak when an allocation fails.
-      entry["dtype"] = array.type;
-      entry["shape"] = array.shape;
-      entry["data_offsets"] = std::vector{end, end + array.bytes.size()};
-      header[name] = std::move(entry);
+      const TensorArray& array = named->second;
+      text += ',' + Json(named->first).dump();
+      text += R"(:{"dtype":")" + array.type + R"(","shape":)" + Json(array.shape).dump();
+      text += R"(,"data_offsets":)" + Json(std::vector{end, end + array.bytes.size()}).dump() + '}';
       end += array.bytes.size();
     }
-    std::string text = header.dump();
+    text += '}';
     text.resize((text.size() + alignment - 1) / alignment * alignment, ' ');
     const std::uint64_t length = text.size();
     head_.resize(sizeof length + text.size());
