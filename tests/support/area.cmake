@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# How an area becomes a program with one ctest entry a test case. Included by tests/CMakeLists.txt.
+# How an area becomes a program with one ctest entry a test case, or a file under sanitizers. Included by tests/CMakeLists.txt.
 
 # --- What the tables say -----------------------------------------------------------------------
 
@@ -119,11 +119,18 @@ if(BPM_SANITIZE MATCHES "address")
   set(bpm_lengths "~[at length]")
   set_property(GLOBAL APPEND PROPERTY bpm_left_out
                "tests with the tag [at length]: numbers judged at length: the tests left in run the same code")
+elseif(BPM_SANITIZE MATCHES "thread")
+  set(bpm_lengths "~[at length]" "[at length][windowed]")
+  set_property(GLOBAL APPEND PROPERTY bpm_left_out
+               "tests with the tag [at length], but for threads that help in a draw: laws judged at length: the tests left in run the same code")
 endif()
 
 add_library(bpm_test_main STATIC support/main.cpp)
 target_link_libraries(bpm_test_main PUBLIC bpm::compiled Catch2::Catch2 PRIVATE bpm_flags)
 target_include_directories(bpm_test_main PUBLIC support "${CMAKE_CURRENT_BINARY_DIR}/with_mutants")
+if(BPM_SANITIZE)
+  target_compile_definitions(bpm_test_main PRIVATE BPM_NAME_CASES)
+endif()
 if(NOT MSVC)
   # Catch2's runner: half a minute to optimise, nothing gained.
   set_source_files_properties(support/main.cpp PROPERTIES COMPILE_OPTIONS -O0)
@@ -165,15 +172,19 @@ function(bpm_run_short)
   endif()
 endfunction()
 
-# One ctest entry a test case, asked of the program once it is linked.
-function(bpm_discover_tests program label when)
+# The ctest entries of a program made of NAMES, asked of it once it is linked.
+function(bpm_discover_tests program label when names)
+  set(files "")
+  if(BPM_SANITIZE)
+    list(TRANSFORM names REPLACE "^.*/" "" OUTPUT_VARIABLE files)
+  endif()
   set(list_file "${CMAKE_CURRENT_BINARY_DIR}/${program}.cmake")
   add_custom_command(
     TARGET ${program}
     POST_BUILD
     COMMAND
       "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:${program}>" "-DLABEL=${label}" "-DWHEN=${when}"
-      "-DLIST_ARGUMENTS=${bpm_list_arguments}" "-DLENGTHS=${bpm_lengths}" "-DRUN_ARGUMENTS=${bpm_run_arguments}" -DSKIP_CODE=77
+      "-DFILES=${files}" "-DLIST_ARGUMENTS=${bpm_list_arguments}" "-DLENGTHS=${bpm_lengths}" "-DRUN_ARGUMENTS=${bpm_run_arguments}" -DSKIP_CODE=77
       "-DOUT=${list_file}" -P "${CMAKE_CURRENT_SOURCE_DIR}/support/discover.cmake"
     BYPRODUCTS "${list_file}"
     VERBATIM)
@@ -227,7 +238,7 @@ function(bpm_test_program program area when level libraries names)
   endif()
   bpm_optimise(${program} ${level} ${libraries})
   string(REPLACE bpm_test_ "" label ${program})
-  bpm_discover_tests(${program} ${label} ${when})
+  bpm_discover_tests(${program} ${label} ${when} "${names}")
 endfunction()
 
 # bpm_test_area(AREA WHEN LEVEL ADDRESS_LEVEL [LIBRARY...])

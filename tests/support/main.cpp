@@ -17,6 +17,22 @@ namespace {
 
 int skipped_tests = 0;
 
+#ifdef BPM_NAME_CASES
+// A sanitizer ends the program before Catch says in which case.
+#if defined(CATCH_VERSION_MAJOR) && CATCH_VERSION_MAJOR >= 3
+using Listener = Catch::EventListenerBase;
+#else
+using Listener = Catch::TestEventListenerBase;
+#endif
+struct NameCases : Listener {
+  using Listener::Listener;
+  void testCaseStarting(const Catch::TestCaseInfo& info) override {
+    std::cerr << "case: " << info.name << '\n';
+  }
+};
+CATCH_REGISTER_LISTENER(NameCases)
+#endif
+
 }  // namespace
 
 void test_support::skip_without_data(const std::string& test) {
