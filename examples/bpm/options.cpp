@@ -433,7 +433,8 @@ TrainOptions parse_train_options(int argc, const char* const* argv, bool choosin
                     "of rows x rows numbers)",
                     {"perceptron", "billiard", "gibbs", "ep"});
   std::uint64_t draws = 0;
-  add_whole_option(app, "--draws", draws, "Classifiers to draw (default: 10, of up to 3000 rows 30, of chains 100)", 1,
+  add_whole_option(app, "--draws", draws,
+                   "Classifiers to draw (default: 10, of up to 3000 rows 30, of chains 100)", 1,
                    1'000'000'000);
   add_text_option(
       app, "--soft-boundary",
