@@ -296,15 +296,6 @@ template <class Machine, class Kernel>
       BayesPointMachine(kernel, machine.sampler(), std::move(boundary), std::move(settings)));
 }
 
-/// Returns whether the loss (or the share of errors) among `points` points is smaller by its
-/// standard error and one point: without errors, standard errors are almost 0.
-[[nodiscard]] inline bool is_clearly_better(const ChoiceCandidate& one, const ChoiceCandidate& than,
-                                            bool by_error, std::size_t points) {
-  const auto n = static_cast<double>(points);
-  if (!by_error) return one.loss + one.standard_error + 1 / n < than.loss;
-  return one.error + error_of_share(one.error, n) + 1 / n < than.error;
-}
-
 }  // namespace detail
 
 }}  // namespace bpm

@@ -43,10 +43,9 @@ struct ChoiceGrid {
   /// Biases to try (`FitSettings::bias`), with the best kernel and the lambdas next to the best;
   /// the machine's own is always a candidate. Empty: that alone.
   std::vector<double> biases{};
-  /// Whether to try machines of pairs of classes (`OneVsOne`) for three to 30 classes: with the
-  /// best kernel and bias and boundaries next to the best and, if these are better, with all. They
-  /// win if the criterion is smaller by its standard error and one point. Not with class weights,
-  /// lambdas by point, several processes.
+  /// Whether to try machines of pairs of classes (`OneVsOne`) for three to 30 classes: with the best
+  /// kernel, bias and boundaries next to the best and, if better, with all. They win by a standard
+  /// error and one point. Not with class weights, lambdas by point, several processes.
   bool one_against_one = false;
   bool by_error = false;  ///< Minimise the share of errors, not the log loss.
   /// Size of a larger part that judges the winner again, as the best lambda and width change with
@@ -144,8 +143,7 @@ template <class Machine, class Kernel, class I, class O>
 /// Judges the winner of a small part again on a larger one, of which the first fold of `search` is
 /// left out. Walks through the grid, to the next softer or harder boundary or the next kernel, as
 /// long as a neighbour is better; returns the end if it is better than the beginning, which more
-/// points judged, by two standard errors of the mean difference. Cost: a fit of few draws each, and
-/// the values of each kernel, of fits_of(candidate), on the larger part.
+/// points judged, by two standard errors of the mean difference.
 [[nodiscard]] inline std::size_t refine_on_larger_part(
     const CandidateSearch& search, std::span<const ChoiceCandidate> candidates, std::size_t best,
     bool by_error, const std::function<FoldFits(const ChoiceCandidate&)>& fits_of) {
@@ -284,13 +282,16 @@ BPM_INLINE Choice<FitSettings> choose_among(const ChoiceTask& task,
       task.classes.size() > 2 && task.classes.size() <= 30) {
     const ChoiceCandidate ahead = candidates[*best];
     const std::size_t first = candidates.size();
-    // Returns the best candidate of pairs, if it is clearly better.
+    // The best of pairs, if it is better by its standard error and, as that may be 0, one point.
     const auto best_of_pairs = [&]() -> std::optional<std::size_t> {
       const auto found = best_candidate(std::span(candidates).subspan(first), grid.by_error);
-      const std::size_t points = search.folds.points.size();
-      if (found && is_clearly_better(candidates[first + *found], ahead, grid.by_error, points))
-        return first + *found;
-      return std::nullopt;
+      if (!found) return found;
+      const ChoiceCandidate& one = candidates[first + *found];
+      const auto n = static_cast<double>(search.folds.points.size());
+      const double loss =
+          grid.by_error ? one.error + error_of_share(one.error, n) : one.loss + one.standard_error;
+      const bool better = loss + 1 / n < (grid.by_error ? ahead.error : ahead.loss);
+      return better ? std::optional(first + *found) : std::nullopt;
     };
     const auto [from, to] = near(ahead);
     ChoiceCandidate pairs{.kernel = ahead.kernel, .bias = ahead.bias, .one_against_one = true};
