@@ -43,9 +43,9 @@ struct ChoiceGrid {
   /// Biases to try (`FitSettings::bias`), with the best kernel and the lambdas next to the best;
   /// the machine's own is always a candidate. Empty: that alone.
   std::vector<double> biases{};
-  /// Whether to try machines of pairs of classes (`OneVsOne`) for three to 30 classes: with the best
-  /// kernel, bias and boundaries next to the best and, if better, with all. They win by a standard
-  /// error and one point. Not with class weights, lambdas by point, several processes.
+  /// Whether to try machines of pairs of classes (`OneVsOne`) for three to 30 classes: with the
+  /// best kernel, bias, boundaries next to the best and, if better, with all. They win by a
+  /// standard error and one point. Not with class weights, lambdas by point, several processes.
   bool one_against_one = false;
   bool by_error = false;  ///< Minimise the share of errors, not the log loss.
   /// Size of a larger part that judges the winner again, as the best lambda and width change with
