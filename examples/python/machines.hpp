@@ -21,7 +21,7 @@
 
 /// \file
 /// Machines whose kernel, sampler and kind of inputs are known when Python calls, behind one class
-/// without templates: what the library's templates take to compile is all in machines.cpp.
+/// without templates: what the library's take to compile is all in machines.cpp and chains.cpp.
 
 namespace bpm_python {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What Python calls: arrays to views and back, and fits that look for Ctrl-C. Conventions of
-// scikit-learn are kept in bpm/, in Python; machines are in machines.cpp.
+// scikit-learn are kept in bpm/, in Python; machines are in machines.cpp and chains.cpp.
 
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
