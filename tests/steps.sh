@@ -64,7 +64,7 @@ step() {
 }
 
 # Several files are compiled as one, as most of the time goes into what all of them include, and as many as take no more
-# than 1.5 GB. With ccache, where it is, what has not changed is not compiled again.
+# than some 1.6 GB. With ccache, where it is, what has not changed is not compiled again.
 configure() {  # configure PRESET OPTION...
   local options=(-DBPM_WARNINGS_AS_ERRORS=ON -DBPM_BUILD_TESTS=ON -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8)
   [[ "$1" == asan ]] || options+=("-DCMAKE_CXX_FLAGS=$gcc_flags")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What samplers and their choices do with kernel values, see bpm/selection/automatic_boundary.hpp.
+// What samplers do with kernel values, see bpm/selection/automatic_boundary.hpp.
 #include "bpm/bpm.hpp"
 #include "bpm/samplers/perceptron/perceptron_runs.hpp"
 

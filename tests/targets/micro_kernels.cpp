@@ -221,8 +221,9 @@ std::vector<float> exponents() {
 
 /// `found` are exponentials of `arguments`: the bits of `fused_exp`, and right to 4 units in the
 /// last place within the range of floats' normal numbers.
-void check_exponentials(const std::vector<float>& arguments, const std::vector<float>& found,
-                        bool avx512, const char* what) {
+[[maybe_unused]] void check_exponentials(const std::vector<float>& arguments,
+                                         const std::vector<float>& found, bool avx512,
+                                         const char* what) {
   long unlike = 0;
   double largest = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -8,7 +8,9 @@
 
 #include "bpm/core/target.hpp"
 
-// Whether numbers (bytes) are multiplied by instructions that are chosen when the program runs.
+// BYTE_INSTRUCTION: the target has one for products of bytes. BYTES_AT_RUN_TIME,
+// NUMBERS_AT_RUN_TIME: products of bytes, of numbers, choose their instructions when the program
+// runs.
 #if defined(BPM_DETAIL_VECTOR_TYPES)
 #if defined(__AVX512VNNI__) || (defined(__AVXVNNI__) && !defined(__AVX512F__))
 #define BPM_DETAIL_BYTE_INSTRUCTION 1

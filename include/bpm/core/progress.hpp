@@ -133,7 +133,7 @@ struct StageProgress {
   bool operator()(Progress now) {
     now.stage = stage;
     if (parts > 0) now.fraction = static_cast<double>(done) / static_cast<double>(parts);
-    stopped = stopped || !observer(now);
+    stopped = stopped || (observer && !observer(now));
     return !stopped;
   }
 };

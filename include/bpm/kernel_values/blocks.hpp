@@ -63,9 +63,10 @@ BPM_DETAIL_ONE_COPY Chunk manhattan_chunk(const Kernel& kernel, const Chunk& dis
 }
 
 /// Number of values to which a kernel is applied at once: four registers of floats, few enough for
-/// the compiler to unroll the formula and its copies.
+/// the compiler to unroll the formula and its copies; or as many as make a call of functions that
+/// are chosen when the program runs worth while.
 #if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
-inline constexpr int map_width = 128;  // A call by the machine's instructions is worth it.
+inline constexpr int map_width = 128;
 #else
 inline constexpr int map_width = 4 * lane_count<float>;
 #endif

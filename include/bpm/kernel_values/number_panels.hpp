@@ -225,7 +225,7 @@ template <std::floating_point T>
      compiled_squares<T>}
   };
 #if defined(BPM_DETAIL_NUMBERS_AT_RUN_TIME)
-  return std::span(tiles).subspan(machine_fuses() ? !__builtin_cpu_supports("avx512f") : 2U);
+  return std::span(tiles).subspan(!machine_fuses() ? 2 : __builtin_cpu_supports("avx512f") ? 0 : 1);
 #else
   return tiles;
 #endif

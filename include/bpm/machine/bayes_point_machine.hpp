@@ -7,7 +7,6 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "bpm/core/errors.hpp"
 #include "bpm/core/progress.hpp"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>

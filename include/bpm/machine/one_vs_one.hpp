@@ -164,8 +164,10 @@ template <class T, class Sampler>
     try {
       auto gram = values.gram(fit.forecast.strategy);
       why = train(gram, values.equal, fit, watched, of_pair);
-      if (!why.empty()) why.insert(0, of_pair + ": ");
-      if (!why.empty()) return;
+      if (!why.empty()) {
+        why.insert(0, of_pair + ": ");
+        return;
+      }
       const DrawMean& mean = fit.state.means[0];
       means.push_back(
           mean.on_points(points, std::ssize(labels), output_unit(*gram, fit.problems, mean)));

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "bpm/core/errors.hpp"

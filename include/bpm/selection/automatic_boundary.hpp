@@ -144,7 +144,7 @@ struct BoundarySearch<AutomaticBoundary> {
                                              std::span<const int> labels, const RunControl& control,
                                              std::string_view function, bool pairs) {
     const ChoicePart part(labels, points<Sampler>(boundary), settings.seed);
-    FoldFits fits;  // Without points enough to leave out, none.
+    FoldFits fits;  // It stays empty without points enough to leave out.
     if (part.choice.points >= 2)
       fits = fold_fits(kernel_values_of(kernel, inputs, part.points, control.threads), sampler);
     return choose_boundary(boundary, part, fits, chooses_label_noise<Sampler>(settings),
@@ -303,8 +303,8 @@ BPM_INLINE OutOfFold outputs_held_out(std::span<const DrawMean> means, std::span
 
 }  // namespace detail
 
-// Templates that bpm::compiled contains, for kernel values in float and double: those of samplers
-// and their choices, for any kernel; and machines of dense inputs with the Gaussian kernel and with
+// Templates that bpm::compiled contains, for kernel values in float and double: what samplers do
+// with any kernel's values; and machines of dense inputs with the Gaussian kernel and with
 // `RuntimeKernel`. WORD is `extern template`, or `template` for the definitions.
 #define BPM_DETAIL_OF_SAMPLER(WORD, S, T)                                                         \
   WORD SamplerReport run_sampler(const S&, const Gram<T>&, const Subproblems&, const RunControl&, \

@@ -144,6 +144,15 @@ BPM_INLINE std::vector<std::vector<double>> judge(std::span<const Trial>, const 
   return sum > 0 && sum * sum > errors * errors * (squares - sum * sum / n);
 }
 
+/// Returns whether the loss (or the share of errors) among `points` points is smaller by its
+/// standard error and one point: without errors, standard errors are almost 0.
+[[nodiscard]] inline bool is_clearly_better(const ChoiceCandidate& one, const ChoiceCandidate& than,
+                                            bool by_error, std::size_t points) {
+  const auto n = static_cast<double>(points);
+  if (!by_error) return one.loss + one.standard_error + 1 / n < than.loss;
+  return one.error + error_of_share(one.error, n) + 1 / n < than.error;
+}
+
 /// Candidate with the smallest loss on the first fold among those tried there.
 struct BestOfFirstFold {
   std::vector<double> losses{};  ///< Losses at the points of the first fold.
@@ -262,6 +271,7 @@ BPM_INLINE void try_boundaries(const CandidateSearch& search, const FoldFits& fi
   if (best != nullptr) ahead = *best;
   const ChoiceCandidate* own = nullptr;  // The leader, if among these candidates.
   std::vector<ChoiceCandidate*> behind;
+  constexpr std::size_t least_to_race = 200;
 
   for (std::size_t k = 0; k < folds.folds.count && !trials.empty(); ++k) {
     const Fold fold(folds.folds, k, search.part.labels);
@@ -277,7 +287,7 @@ BPM_INLINE void try_boundaries(const CandidateSearch& search, const FoldFits& fi
     for (; trials.size() > of_fold.size(); trials.pop_back()) {
       trials.back().candidate->consistent = false;
     }
-    if (k > 0 || best == nullptr || first.points.size() < 200 || trials.empty()) {
+    if (k > 0 || best == nullptr || first.points.size() < least_to_race || trials.empty()) {
       continue;
     }
     const auto losses = judge(of_fold, boundary);

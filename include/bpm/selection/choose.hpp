@@ -92,8 +92,8 @@ struct ChoiceTask {
   const FitSettings& settings;
   std::span<const int> labels;
   const std::vector<int>& classes;
-  /// Whether fits choose their boundary, it is label noise, machines are means of draws, of pairs.
-  bool chooses, by_noise, of_means, of_pairs;
+  bool chooses, by_noise;   ///< Whether fits choose their boundary; whether that is label noise.
+  bool of_means, of_pairs;  ///< Whether machines are means of draws; whether of pairs of classes.
   /// Returns the fits to folds of these points, with a kernel by its number and the settings' bias.
   std::function<FoldFits(std::size_t, const FitSettings&, std::span<const PointIndex>)> fits_of;
 };
@@ -278,20 +278,19 @@ BPM_INLINE Choice<FitSettings> choose_among(const ChoiceTask& task,
              to);
   }
   best = best_candidate(candidates, grid.by_error);
+  constexpr std::size_t most_classes_by_pairs = 30;
   if (grid.one_against_one && !task.of_pairs && settings.soft_boundary.works_on_subsets() &&
-      task.classes.size() > 2 && task.classes.size() <= 30) {
+      task.classes.size() > 2 && task.classes.size() <= most_classes_by_pairs) {
     const ChoiceCandidate ahead = candidates[*best];
     const std::size_t first = candidates.size();
-    // The best of pairs, if it is better by its standard error and, as that may be 0, one point.
+    // Returns the best candidate of pairs, if it is clearly better.
     const auto best_of_pairs = [&]() -> std::optional<std::size_t> {
       const auto found = best_candidate(std::span(candidates).subspan(first), grid.by_error);
-      if (!found) return found;
-      const ChoiceCandidate& one = candidates[first + *found];
-      const auto n = static_cast<double>(search.folds.points.size());
-      const double loss =
-          grid.by_error ? one.error + error_of_share(one.error, n) : one.loss + one.standard_error;
-      const bool better = loss + 1 / n < (grid.by_error ? ahead.error : ahead.loss);
-      return better ? std::optional(first + *found) : std::nullopt;
+      const std::size_t points = search.folds.points.size();
+      if (found && is_clearly_better(candidates[first + *found], ahead, grid.by_error, points)) {
+        return first + *found;
+      }
+      return std::nullopt;
     };
     const auto [from, to] = near(ahead);
     ChoiceCandidate pairs{.kernel = ahead.kernel, .bias = ahead.bias, .one_against_one = true};

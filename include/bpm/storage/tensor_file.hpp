@@ -155,12 +155,12 @@ class TensorFileWriter {
   /// Returns the whole file as pieces, which copy no array and are valid until the writer changes.
   [[nodiscard]] std::vector<std::span<const std::byte>> pieces() {
     std::vector<const NamedArray*> order;
-    for (const std::size_t bytes : {8, 4, 1}) {
+    for (const std::size_t bytes : {sizeof(double), sizeof(float), sizeof(char)}) {
       for (const NamedArray& one : arrays_) {
         if (element_bytes(one.second.type) == bytes) order.push_back(&one);
       }
     }
-    // By hand, since the order of entries is that of the arrays.
+    // It is written without `Json`, whose entries have another order than the arrays.
     std::string text = R"({"__metadata__":)" + Json(metadata_).dump();
     std::size_t end = 0;
     for (const auto* named : order) {
