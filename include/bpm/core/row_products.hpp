@@ -228,8 +228,8 @@ template <auto Loop, class... Arguments>
     given *= factor;
     const __m512 below = _mm512_maskz_min_ps(all, _mm512_set1_ps(88.3762626647950F), given);
     const __m512 x = _mm512_maskz_max_ps(all, _mm512_set1_ps(-88.3762626647949F), below);
-    const __m512 m = _mm512_maskz_roundscale_ps(
-        all, _mm512_fmadd_ps(x, _mm512_set1_ps(1.44269504088896341F), _mm512_set1_ps(0.5F)), 9);
+    const __m512 m = _mm512_floor_ps(
+        _mm512_fmadd_ps(x, _mm512_set1_ps(1.44269504088896341F), _mm512_set1_ps(0.5F)));
     const __m512 r = _mm512_fmadd_ps(m, _mm512_set1_ps(-0.6931471805599453F), x);
     const __m512 r2 = r * r;
     __m512 y =
