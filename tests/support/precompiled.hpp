@@ -39,8 +39,3 @@
 #include <vector>
 
 #include "catch.hpp"
-
-// Clang reads of a precompiled header what a file asks for, GCC all of it.
-#ifdef __clang__
-#include "bpm/bpm.hpp"
-#endif

@@ -284,8 +284,8 @@ class WindowedPerceptron {
       for (std::size_t c = 0; c < spaces_.size(); ++c) {
         if (next_[c] != p) continue;
         const signed char scale = signs_of(c)[p];
-        by_machine<add_values<T>>(state_.outputs_of(c) + begin, scale, workspace.values.data(),
-                                  width);
+        by_machine<add_values<T>>(state_.outputs_of(c) + begin, double(scale),
+                                  std::as_const(workspace.values).data(), width);
         state_.outputs_of(c)[p] += scale * spaces_[c].lambda(point);
         state_.count_mistake(c, p);
         mistakes_.add_update({static_cast<std::int32_t>(c), scale});

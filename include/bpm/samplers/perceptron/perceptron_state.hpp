@@ -249,7 +249,7 @@ struct PerceptronState {
            std::ptrdiff_t width) {
     for (const MistakeUpdate& update : updates) {
       by_machine<add_values<Scalar>>(outputs_of(static_cast<std::size_t>(update.problem)) + begin,
-                                     update.scale, values, width);
+                                     double(update.scale), values, width);
     }
   }
 
