@@ -79,8 +79,9 @@ void map_padded(Scalar* values, std::ptrdiff_t count, Function&& function) {
   using Chunk = Eigen::Array<Scalar, map_width, 1>;
   std::ptrdiff_t i = 0;
   for (; i + map_width <= count; i += map_width) {
-    const Chunk in = Eigen::Map<const Chunk>(values + i);
-    Eigen::Map<Chunk>(values + i) = function(in, i);
+    Chunk in;
+    std::copy_n(values + i, map_width, in.data());
+    std::copy_n(function(in, i).data(), map_width, values + i);
   }
   if (i < count) {
     Chunk in = Chunk::Ones();
@@ -127,7 +128,8 @@ void apply_inner_product_kernel(const Kernel& kernel, Scalar norm, const Scalar*
   const Chunk left = Chunk::Constant(norm);
   const auto apply = [&](const auto& one) {
     map_padded(values, count, [&](const Chunk& products, std::ptrdiff_t offset) {
-      const Chunk right = Eigen::Map<const Chunk>(norms + offset);
+      Chunk right;
+      std::copy_n(norms + offset, map_width, right.data());
       return inner_product_chunk(one, products, left, right);
     });
   };
