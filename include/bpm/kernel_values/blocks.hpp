@@ -79,9 +79,8 @@ void map_padded(Scalar* values, std::ptrdiff_t count, Function&& function) {
   using Chunk = Eigen::Array<Scalar, map_width, 1>;
   std::ptrdiff_t i = 0;
   for (; i + map_width <= count; i += map_width) {
-    Chunk in;
-    std::copy_n(values + i, map_width, in.data());
-    std::copy_n(function(in, i).data(), map_width, values + i);
+    const Chunk in = Eigen::Map<const Chunk>(values + i);
+    Eigen::Map<Chunk>(values + i) = function(in, i);
   }
   if (i < count) {
     Chunk in = Chunk::Ones();
